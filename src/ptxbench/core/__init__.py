@@ -1,0 +1,1 @@
+"""Foundations that know nothing of kernels: errors, settings, content store, canonical JSON, journals, bounded processes."""

@@ -1,0 +1,38 @@
+"""Settings of this machine: environment variables ``PTXBENCH_*``, nothing hidden in code."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+def _cache_home() -> Path:
+    import os
+
+    base = os.environ.get("XDG_CACHE_HOME")
+    return Path(base) if base else Path.home() / ".cache"
+
+
+class Settings(BaseSettings):
+    """What a user can set for a machine; every field is also the environment variable ``PTXBENCH_<NAME>``."""
+
+    model_config = SettingsConfigDict(env_prefix="PTXBENCH_", frozen=True, extra="ignore")
+
+    cache_dir: Path = Field(default_factory=lambda: _cache_home() / "ptxbench")
+    """Build cache and other things that may be deleted at any time."""
+    toolkit: Path | None = None
+    """Root of a CUDA toolkit to use in place of the wheels (it holds ``bin/nvcc``)."""
+    host_compiler: str = "g++"
+    """The C++ compiler: nvcc's host compiler, and the compiler of CPU candidates."""
+    suite: str = ""
+    """More suite folders, separated by ``:``."""
+    jobs: int = 0
+    """How many compilations run at once; 0 means one per CPU."""
+
+    @cached_property
+    def suite_paths(self) -> tuple[Path, ...]:
+        """The folders named by ``suite``."""
+        return tuple(Path(part) for part in self.suite.split(":") if part)

@@ -1,0 +1,72 @@
+"""A content-addressed store of blobs: safe under concurrent writers, killed writers and a full disk."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import time
+from pathlib import Path
+
+from ptxbench.core.atomic import write_atomic
+from ptxbench.core.canonical import sha256
+from ptxbench.core.errors import StorageError
+
+ABANDONED_SECONDS = 24 * 3600
+"""A temporary file older than this belongs to a writer that was killed."""
+
+
+class ContentStore:
+    """Blobs under ``root/ab/cdef…``, each named by the sha256 of its bytes.
+
+    Writing the same bytes twice is a no-op, so writers never need a lock: whoever renames last replaces a blob by an equal one.
+    """
+
+    def __init__(self, root: Path, *, durable: bool = True) -> None:
+        self.root = root
+        self.durable = durable
+
+    def path(self, digest: str) -> Path:
+        """Return where a blob lives (whether or not it is there). Raises ``ValueError`` for a malformed digest."""
+        kind, _, digits = digest.partition(":")
+        if kind != "sha256" or len(digits) != 64 or not all(c in "0123456789abcdef" for c in digits):
+            raise ValueError(f"not a sha256 digest: {digest[:80]!r}")
+        return self.root / digits[:2] / digits[2:]
+
+    def __contains__(self, digest: str) -> bool:
+        return self.path(digest).is_file()
+
+    def put(self, data: bytes) -> str:
+        """Store the bytes and return their digest. Raises ``StorageError`` when they cannot be written."""
+        digest = sha256(data)
+        path = self.path(digest)
+        if not path.is_file():
+            write_atomic(path, data, mode=0o644, durable=self.durable)
+        return digest
+
+    def get(self, digest: str) -> bytes:
+        """Return a blob's bytes.
+
+        Raises ``KeyError`` when it is not stored and ``StorageError`` when what is stored is not what its name says (the
+        damaged file is removed, so that the next writer repairs it).
+        """
+        path = self.path(digest)
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            raise KeyError(digest) from None
+        if hashlib.sha256(data).hexdigest() != digest.partition(":")[2]:
+            with contextlib.suppress(OSError):
+                path.unlink()
+            raise StorageError(f"stored blob {digest} was damaged and has been removed", next_step="run the command again")
+        return data
+
+    def sweep(self, older_than_seconds: float = ABANDONED_SECONDS) -> int:
+        """Remove temporary files that killed writers left behind; return how many."""
+        horizon = time.time() - older_than_seconds
+        removed = 0
+        for path in self.root.glob("*/.tmp-*"):
+            with contextlib.suppress(OSError):
+                if path.stat().st_mtime < horizon:
+                    path.unlink()
+                    removed += 1
+        return removed

@@ -1,0 +1,28 @@
+"""Every record of ptxbench: FlashInfer-Trace's (byte-compatible) and ours. One file per record."""
+
+from ptxbench.schema.base import PROTOCOL_VERSION, SCHEMA_VERSION, Record, TraceRecord
+from ptxbench.schema.build import Build, Diagnostic, KernelBuild, ToolchainVersions
+from ptxbench.schema.candidate import Candidate, Source
+from ptxbench.schema.correctness import Correctness, InputSetCheck, MismatchPattern, OutputCheck, WorstElement
+from ptxbench.schema.definition import ConstAxis, Definition, TensorSpec, VarAxis
+from ptxbench.schema.evaluation import CorrectVerdict, Device, Evaluation, Flag, Hashes, RunFailure
+from ptxbench.schema.latency import Clocks, Latency, ReferenceVersion
+from ptxbench.schema.outcome import Blame, Language, Outcome, Profile
+from ptxbench.schema.policy import PolicyVerdict, Violation
+from ptxbench.schema.proof import ExecutedCount, KernelProof, Proof
+from ptxbench.schema.sanitizer import Sanitizer, SanitizerFinding
+from ptxbench.schema.solution import Solution, SolutionSpec, SourceFile
+from ptxbench.schema.task import Limits, Reference, Sampler, SuiteWorkload, Task, TaskSpec, Tolerance
+from ptxbench.schema.trace import Trace, TraceEvaluation, TraceStatus
+from ptxbench.schema.turn import CellKey, TokenCount, Turn, TurnHashes, TurnProof
+from ptxbench.schema.workload import RandomInput, SafetensorsInput, ScalarInput, Workload
+
+__all__ = [
+    "PROTOCOL_VERSION", "SCHEMA_VERSION", "Blame", "Build", "Candidate", "CellKey", "Clocks", "ConstAxis", "CorrectVerdict",
+    "Correctness", "Definition", "Device", "Diagnostic", "Evaluation", "ExecutedCount", "Flag", "Hashes", "InputSetCheck",
+    "KernelBuild", "KernelProof", "Language", "Latency", "Limits", "MismatchPattern", "Outcome", "OutputCheck", "PolicyVerdict",
+    "Profile", "Proof", "RandomInput", "Record", "Reference", "ReferenceVersion", "RunFailure", "SafetensorsInput", "Sampler",
+    "Sanitizer", "SanitizerFinding", "ScalarInput", "Solution", "SolutionSpec", "Source", "SourceFile", "SuiteWorkload", "Task",
+    "TaskSpec", "TensorSpec", "TokenCount", "Tolerance", "ToolchainVersions", "Trace", "TraceEvaluation", "TraceRecord",
+    "TraceStatus", "Turn", "TurnHashes", "TurnProof", "VarAxis", "Violation", "Workload", "WorstElement",
+]  # fmt: skip

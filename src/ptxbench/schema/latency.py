@@ -1,0 +1,39 @@
+"""Latency records: every sample, in microseconds."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ptxbench.schema.base import Record
+
+
+class ReferenceVersion(Record):
+    """Which library, in which version, was timed as the reference."""
+
+    library: str
+    version: str | None
+
+
+class Clocks(Record):
+    """State of the device before and after timing."""
+
+    sm_mhz_before: int | None
+    sm_mhz_after: int | None
+    temperature_c: int | None
+    power_w: float | None
+    throttle: tuple[str, ...]
+
+
+class Latency(Record):
+    """Candidate and reference latency; ``speedup`` = reference / candidate. ``method`` says what was measured."""
+
+    candidate_us: float | None
+    reference_us: float | None
+    speedup: float | None
+    method: Literal["cupti", "events", "wall"]
+    trials_us: tuple[float, ...]
+    samples_us: tuple[float, ...]
+    reference_samples_us: tuple[float, ...]
+    reference: ReferenceVersion
+    clocks: Clocks | None
+    roofline_us: float | None
