@@ -1,1 +1,1 @@
-"""To be described."""
+"""What a user asks for, composed from the rooms: doctor, quickstart, compile, eval, run."""

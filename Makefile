@@ -1,0 +1,79 @@
+# Two commands matter: `make quickstart` runs the main job, `make test` passes the tests. Both set everything up first.
+#
+#   make setup        .venv with the ptxbench command in it (no torch, no system CUDA needed)
+#   make quickstart   the whole loop on a recording of a model's answers
+#   make test         the tests that need no GPU
+#   make test-full    … and the slow ones
+#   make test-torch   … the ones that need torch: installs a CPU build into .venv-torch
+#   make test-gpu     the tests that need a GPU, from the source tree with that machine's own torch: PYTHON=python3 make test-gpu
+#   make check        format, lint, types, tests: what CI runs
+#   make bench        the figures that README quotes
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+JOBS ?= 2
+# pip only reads and prints: nothing of the user's configuration or cache is changed.
+PIP_FLAGS := --quiet --disable-pip-version-check
+EXTRAS := compile,agent,dev
+TORCH ?= torch==2.13.0
+
+.DEFAULT_GOAL := help
+.PHONY: help setup quickstart test test-full test-torch test-gpu check format bench clean tools
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+tools:
+	@command -v $(PYTHON) >/dev/null || { echo "error: $(PYTHON) is not installed; next: install Python 3.11 or newer, or say make PYTHON=python3.12 …" >&2; exit 3; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: $$($(PYTHON) --version) is too old; next: make PYTHON=python3.12 …" >&2; exit 3; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "error: $(PYTHON) has no venv module; next: install python3-venv" >&2; exit 3; }
+	@command -v git >/dev/null || { echo "error: git is not installed; next: install git" >&2; exit 3; }
+	@command -v g++ >/dev/null || { echo "error: no C++ compiler (g++); next: install g++ (Debian: apt-get install g++)" >&2; exit 3; }
+
+$(STAMP): pyproject.toml | tools
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "setting up $(VENV) (compiler wheels, about 200 MB, once)" >&2
+	@$(BIN)/python -m pip install $(PIP_FLAGS) --editable '.[$(EXTRAS)]'
+	@touch $(STAMP)
+
+setup: tools $(STAMP)
+
+quickstart: setup
+	@$(BIN)/ptxbench quickstart
+
+test: setup
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m "not gpu and not slow and not torch"
+
+test-full: setup
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m "not gpu and not torch"
+
+.venv-torch/.installed: pyproject.toml | tools
+	@test -x .venv-torch/bin/python || $(PYTHON) -m venv .venv-torch
+	@echo "setting up .venv-torch ($(TORCH))" >&2
+	@.venv-torch/bin/python -m pip install $(PIP_FLAGS) '$(TORCH)' pytest pytest-timeout
+	@.venv-torch/bin/python -m pip install $(PIP_FLAGS) --editable .
+	@touch $@
+
+test-torch: tools .venv-torch/.installed
+	@.venv-torch/bin/python -m pytest -m "torch and not gpu"
+
+test-gpu:
+	@PYTHONPATH=src:$$PYTHONPATH $(PYTHON) -m pytest -p no:cacheprovider -m gpu tests/gpu
+
+check: setup
+	@$(BIN)/ruff format --check src tests benchmarks
+	@$(BIN)/ruff check src tests benchmarks
+	@$(BIN)/mypy
+	@$(MAKE) --no-print-directory test
+
+format: setup
+	@$(BIN)/ruff format src tests benchmarks
+	@$(BIN)/ruff check --fix src tests benchmarks
+
+bench: setup
+	@$(BIN)/python benchmarks/readme_figures.py
+
+clean:
+	rm -rf $(VENV) .venv-torch .pytest_cache .mypy_cache .ruff_cache dist build

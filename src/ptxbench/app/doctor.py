@@ -1,0 +1,198 @@
+"""Doctor: what is here and what is missing, each line with its fix."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from ptxbench.core.errors import PtxbenchError
+from ptxbench.core.process import ProcessLimits, run_tool
+from ptxbench.core.settings import Settings
+from ptxbench.schema import SCHEMA_VERSION, Record
+
+LEAST_FREE_BYTES = 2 << 30
+"""Less free space than this is reported: a build needs tens of MB, a long run some GB."""
+
+KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY", "TOGETHER_API_KEY")
+"""Environment variables whose presence (never their value) is reported."""
+
+INSTALL = "pip install 'ptxbench[{extra}]'"
+
+
+class Check(Record):
+    """One line: ``required`` says whether a machine without a GPU needs it too."""
+
+    name: str
+    status: Literal["ok", "missing", "failed"]
+    value: str | None
+    where: str | None
+    fix: str | None
+    required: bool = False
+
+
+class DoctorReport(Record):
+    """All checks. ``ok``: nothing is missing at all; ``usable``: what every machine needs is here."""
+
+    schema_version: int = SCHEMA_VERSION
+    ok: bool
+    usable: bool
+    summary: str
+    checks: tuple[Check, ...]
+
+
+def examine(settings: Settings) -> DoctorReport:
+    """Look at this machine and return what was found."""
+    checks = (
+        *_python(),
+        *_toolchain(settings),
+        *_gpu(),
+        *_profilers(),
+        *_sandbox(),
+        *_models(),
+        *_disk(settings),
+    )
+    usable = all(check.status == "ok" for check in checks if check.required)
+    gpu = any(check.name == "gpu" and check.status == "ok" for check in checks)
+    if not usable:
+        summary = "Not usable yet: fix the lines marked missing or failed that name the compiler and Python first."
+    elif gpu:
+        summary = "Ready: kernels can be compiled here, and a GPU is visible."
+    else:
+        summary = "Ready without a GPU: policy, compilation and static proof of CUDA kernels, and full verdicts of CPU tasks."
+    return DoctorReport(ok=all(check.status == "ok" for check in checks), usable=usable, summary=summary, checks=checks)
+
+
+def _python() -> Iterator[Check]:
+    good = sys.version_info >= (3, 11)
+    fix = None if good else "use Python 3.11 or newer: make setup PYTHON=python3.12"
+    yield Check(
+        name="python", status="ok" if good else "failed", value=platform.python_version(), where=None, fix=fix, required=True
+    )
+
+
+def _toolchain(settings: Settings) -> Iterator[Check]:
+    from ptxbench.toolchain import locate, locate_host
+
+    try:
+        tools = locate(settings)
+    except PtxbenchError as error:
+        yield Check(name="nvcc", status="missing", value=error.message, where=None, fix=error.next_step, required=True)
+    else:
+        versions = tools.versions
+        for name, value in (("nvcc", versions.nvcc), ("ptxas", versions.ptxas), ("nvdisasm", versions.nvdisasm)):
+            fix = None if value else INSTALL.format(extra="compile")
+            yield Check(name=name, status="ok" if value else "missing", value=value, where=tools.origin, fix=fix, required=True)
+    try:
+        host = locate_host(settings)
+    except PtxbenchError as error:
+        yield Check(name="host compiler", status="missing", value=error.message, where=None, fix=error.next_step, required=True)
+    else:
+        yield Check(
+            name="host compiler", status="ok", value=host.versions.host_compiler, where=settings.host_compiler, fix=None, required=True
+        )
+        yield Check(name="tvm-ffi", status="ok", value=host.versions.tvm_ffi, where="package", fix=None, required=True)
+
+
+def _gpu() -> Iterator[Check]:
+    from ptxbench.evaluate.gpu import visible_gpus
+
+    found = visible_gpus()
+    if found.devices:
+        names = "; ".join(device.name for device in found.devices)
+        yield Check(name="gpu", status="ok", value=names, where=f"driver {found.driver or 'unknown'}", fix=None)
+    else:
+        fix = f"{found.reason}; without a GPU the tool compiles and proves statically, and evaluates CPU tasks"
+        yield Check(name="gpu", status="missing", value=None, where=None, fix=fix)
+    admin_only = _counters_admin_only()
+    if admin_only is None:
+        yield Check(name="counters", status="missing", value=None, where=None, fix="no NVIDIA driver is loaded on this machine")
+    elif admin_only and os.geteuid() != 0:
+        fix = "load the driver with NVreg_RestrictProfilingToAdminUsers=0, or run as root"
+        yield Check(name="counters", status="failed", value="admin only", where=None, fix=fix)
+    else:
+        yield Check(name="counters", status="ok", value="allowed", where=None, fix=None)
+    yield _package("torch", "torch", "gpu")
+
+
+def _counters_admin_only() -> bool | None:
+    """Return whether only root may read performance counters, None without a driver."""
+    try:
+        text = Path("/proc/driver/nvidia/params").read_text()
+    except OSError:
+        return None
+    return "RmProfilingAdminOnly: 1" in text
+
+
+def _profilers() -> Iterator[Check]:
+    for name, tool, fix in (
+        ("ncu", "ncu", "install Nsight Compute (it comes with a CUDA toolkit); only published results need it"),
+        ("compute-sanitizer", "compute-sanitizer", "install a CUDA toolkit, or pip install nvidia-cuda-sanitizer-api==13.0.*"),
+        ("cuda-gdb", "cuda-gdb", "install a CUDA toolkit; it gives backtraces of hung kernels"),
+    ):
+        path = shutil.which(tool)
+        if path is None:
+            yield Check(name=name, status="missing", value=None, where=None, fix=fix)
+            continue
+        done = run_tool([path, "--version"], limits=ProcessLimits(wall_seconds=20), env={"PATH": os.environ.get("PATH", "")})
+        lines = [line for line in done.stdout.splitlines() if line.strip()]
+        yield Check(name=name, status="ok" if done.ok else "failed", value=lines[-1] if lines else None, where=path, fix=None)
+    yield _package("cupti-python", "cupti", "gpu")
+
+
+def _package(distribution: str, module: str, extra: str) -> Check:
+    """Check for a Python package without importing it."""
+    if find_spec(module) is None:
+        return Check(name=distribution, status="missing", value=None, where=None, fix=INSTALL.format(extra=extra))
+    try:
+        found = version(distribution)
+    except PackageNotFoundError:
+        found = "unknown version"
+    return Check(name=distribution, status="ok", value=found, where="package", fix=None)
+
+
+def _sandbox() -> Iterator[Check]:
+    from ptxbench.evaluate.sandbox import protections
+
+    active = protections()
+    missing = [name for name, on in active.items() if not on]
+    yield Check(
+        name="sandbox",
+        status="failed" if missing else "ok",
+        value=", ".join(name for name, on in active.items() if on) or None,
+        where=None,
+        fix=f"this kernel does not offer: {', '.join(missing)}; run only candidates that you trust" if missing else None,
+    )
+
+
+def _models() -> Iterator[Check]:
+    yield _package("openai", "openai", "agent")
+    present = [key for key in KEYS if os.environ.get(key)]
+    if os.environ.get("OPENAI_BASE_URL"):
+        present.append("OPENAI_BASE_URL")
+    fix = "export OPENAI_API_KEY=… (and OPENAI_BASE_URL for a server of your own); replay/FILE needs none"
+    yield Check(
+        name="model credentials",
+        status="ok" if present else "missing",
+        value=", ".join(present) or None,
+        where="environment" if present else None,
+        fix=None if present else fix,
+    )
+
+
+def _disk(settings: Settings) -> Iterator[Check]:
+    folder = settings.cache_dir
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free
+    writable = os.access(folder, os.W_OK)
+    enough = free >= LEAST_FREE_BYTES and writable
+    fix = None if enough else "free some space, or set PTXBENCH_CACHE_DIR to a folder on another disk"
+    value = f"{free / 2**30:.1f} GiB free" if writable else "not writable"
+    yield Check(name="disk", status="ok" if enough else "failed", value=value, where=str(settings.cache_dir), fix=fix, required=True)

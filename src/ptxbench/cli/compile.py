@@ -1,0 +1,38 @@
+"""``ptxbench compile``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ptxbench.cli.console import print_json, wants_json
+from ptxbench.schema import Profile
+
+
+def register(application: typer.Typer) -> None:
+    """Add the command."""
+
+    @application.command("compile")
+    def compile_kernel(
+        kernel: Annotated[Path, typer.Argument(help="KERNEL.cu (or .cpp with --arch cpu).")],
+        arch: Annotated[str, typer.Option("--arch", help="sm_90a, sm_100a or cpu.")] = "sm_90a",
+        protocol: Annotated[Profile, typer.Option("--protocol", help="Whose policy decides.")] = Profile.STRICT,
+        json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    ) -> None:
+        """Compile a kernel: diagnostics, resources per kernel, policy verdict, static opcode census.
+
+        Needs no GPU and no CUDA installation. Exits 0 when it compiles and keeps the policy, 1 when not.
+        """
+        from ptxbench.app.compiling import compile_file
+        from ptxbench.cli.sections import show_build, show_policy
+        from ptxbench.core.settings import Settings
+
+        result = compile_file(kernel, arch=arch, profile=protocol, settings=Settings())
+        if wants_json(json):
+            print_json(result)
+        else:
+            show_policy(result.policy)
+            show_build(result.build, arch)
+        raise typer.Exit(0 if result.build.ok and result.policy.ok else 1)

@@ -1,0 +1,109 @@
+"""``ptxbench tasks``: the suite."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ptxbench.cli.console import GLOBALS, print_json, progress, say, wants_json
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def register(application: typer.Typer) -> None:
+    """Add the command group."""
+    group = typer.Typer(no_args_is_help=True, help="The suite: list, show, export, import and validate tasks.")
+    application.add_typer(group, name="tasks")
+
+    @group.command("list")
+    def list_tasks(
+        family: Annotated[str | None, typer.Option("--family", help="Only this family (gemm, mha_forward, …).")] = None,
+        json: JsonOption = False,
+    ) -> None:
+        """List the tasks with their architectures, reference library and workloads."""
+        from ptxbench.app.suites import listing, open_suite
+
+        rows = [row for row in listing(open_suite(GLOBALS.suite)) if family is None or row["family"] == family]
+        if wants_json(json):
+            print_json(rows)
+            return
+        width = max((len(row["name"]) for row in rows), default=4)
+        say(f"{'task':<{width}}  {'family':<14} {'archs':<16} {'reference':<10} workloads")
+        for row in rows:
+            say(f"{row['name']:<{width}}  {row['family']:<14} {','.join(row['archs']):<16} {row['reference']:<10} {len(row['workloads'])}")
+
+    @group.command()
+    def show(name: Annotated[str, typer.Argument(help="NAME or NAME@UUID.")], json: JsonOption = False) -> None:
+        """Show one task: axes, arguments, workloads, tolerances, reference."""
+        from ptxbench.app.suites import open_suite
+
+        suite = open_suite(GLOBALS.suite)
+        spec = suite.get(name.partition("@")[0])
+        task = suite.task(name)
+        if wants_json(json):
+            print_json({"spec": spec, "task": task})
+            return
+        say(f"{spec.name}  ({spec.family}; {', '.join(spec.archs)}; reference {spec.reference.library})")
+        if spec.definition.description:
+            say(spec.definition.description)
+        say(f"default workload {spec.default_workload}; shown with {task.workload.uuid}: {task.axes}")
+        for kind, arguments in (("in ", spec.definition.inputs), ("out", spec.definition.outputs)):
+            for argument, tensor in arguments.items():
+                shape = "scalar" if tensor.shape is None else f"[{', '.join(tensor.shape)}]"
+                say(f"  {kind} {argument:<8} {tensor.dtype:<10} {shape}")
+        say(f"tolerance: |got - expected| <= {spec.tolerance.atol} + {spec.tolerance.rtol} * |expected|")
+        for output, bound in spec.tolerance.frobenius.items():
+            say(f"  strict: relative Frobenius error of {output} <= {bound:g}")
+        say("workloads:")
+        for item in spec.workloads:
+            say(f"  {item.workload.uuid}  {item.workload.axes}  {item.source}")
+        say("reference:")
+        for line in spec.definition.reference.rstrip().splitlines():
+            say(f"  {line}")
+
+    @group.command("export")
+    def export_tasks(
+        folder: Annotated[Path, typer.Argument(help="Where to write; made if absent.")],
+        task: Annotated[list[str] | None, typer.Option("--task", help="Only these tasks; may be given several times.")] = None,
+        blobs: Annotated[bool, typer.Option("--blobs", help="Write derived inputs (O and L of backward tasks) as files.")] = False,
+    ) -> None:
+        """Write tasks as a FlashInfer-Trace folder."""
+        from ptxbench.app.suites import open_suite
+        from ptxbench.suite.exporting import export
+
+        suite = open_suite(GLOBALS.suite)
+        written = export(suite, folder, names=task, blobs=blobs)
+        progress(f"wrote {len(task) if task else len(suite.names)} tasks ({len(list(written))} files) to {folder}")
+
+    @group.command("import")
+    def import_tasks(
+        source: Annotated[Path, typer.Argument(help="A FlashInfer-Trace folder.")],
+        out: Annotated[Path, typer.Option("--out", help="Where to write the checked copy.")],
+    ) -> None:
+        """Check a foreign FlashInfer-Trace folder and copy it; use it later with --suite."""
+        from ptxbench.suite.importing import import_suite
+
+        import_suite(source, out)
+        progress(f"imported {source} to {out}; use it with: ptxbench --suite {out} tasks list")
+
+    @group.command()
+    def validate(
+        folder: Annotated[Path | None, typer.Argument(help="A FlashInfer-Trace folder; the loaded suite when left out.")] = None,
+        json: JsonOption = False,
+    ) -> None:
+        """Find broken and degenerate tasks: zeros pass, constant output, a tolerance that accepts a scaled answer."""
+        from ptxbench.app.suites import open_suite
+        from ptxbench.suite import load_folder
+        from ptxbench.suite.validating import validate as find
+
+        suite = load_folder(folder) if folder else open_suite(GLOBALS.suite)
+        findings = find(suite)
+        if wants_json(json):
+            print_json(findings)
+        else:
+            for finding in findings:
+                say(f"{finding.severity}: {finding.task}: {finding.text}")
+            say(f"{len(suite.names)} tasks, {len(findings)} findings")
+        raise typer.Exit(1 if any(finding.severity == "error" for finding in findings) else 0)

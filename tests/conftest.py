@@ -1,0 +1,39 @@
+"""Fixtures that every room's tests share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ptxbench.core.settings import Settings
+
+SHARED = Path(__file__).parents[2] / "shared"
+"""Real inputs made by others; beside the checkout, absent on most machines."""
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Folder of real inputs; the test is skipped, by name, where it is absent."""
+    folder = SHARED / "data"
+    if not folder.is_dir():
+        pytest.skip("the folder shared/data is not beside this checkout")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def build_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One build cache for the whole test session, shared by all its workers."""
+    base = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
+    folder = base / "build-cache"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def settings(build_cache: Path) -> Settings:
+    """Settings that touch nothing of the user's."""
+    return Settings(cache_dir=build_cache)
