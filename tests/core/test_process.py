@@ -1,0 +1,89 @@
+"""Tools run within limits, their output is bounded, and nothing of theirs stays behind."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from ptxbench.core.bounded import BoundedOutput
+from ptxbench.core.errors import ToolMissing
+from ptxbench.core.process import ProcessLimits, run_tool
+
+ENV = {"PATH": "/usr/bin:/bin"}
+
+
+def python(code: str, **limits: object) -> object:
+    return run_tool([sys.executable, "-c", code], limits=ProcessLimits(**{"wall_seconds": 20, **limits}), env=ENV)
+
+
+def test_output_status_and_stdin_come_through():
+    done = run_tool(
+        [sys.executable, "-c", "import sys; print(sys.stdin.read().upper()); print('e', file=sys.stderr); sys.exit(3)"],
+        limits=ProcessLimits(wall_seconds=20),
+        env=ENV,
+        stdin=b"abc" * 100_000,
+    )
+    assert done.stdout.strip() == "ABC" * 100_000 and done.stderr == "e\n" and done.returncode == 3 and not done.ok
+
+
+def test_only_the_given_environment_reaches_the_tool(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    assert "secret" not in python("import os; print(dict(os.environ))").stdout
+
+
+def test_endless_output_is_kept_head_and_tail_in_bounded_memory():
+    done = python("import sys\nfor i in range(400_000): print('line', i)", output_bytes=10_000)
+    assert len(done.stdout) < 11_000 and done.stdout.startswith("line 0\n") and done.stdout.endswith("line 399999\n")
+    assert done.dropped_bytes > 1_000_000 and "bytes left out" in done.stdout
+
+
+def test_a_hanging_tool_is_killed_with_all_its_children(tmp_path):
+    pids = tmp_path / "pids"
+    code = (
+        "import os, subprocess, sys\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import signal; signal.pause()'])\n"
+        f"open({str(pids)!r}, 'w').write(f'{{os.getpid()}} {{child.pid}}')\n"
+        "child.wait()"
+    )
+    done = python(code, wall_seconds=2)
+    assert done.timed_out
+    for pid in map(int, pids.read_text().split()):
+        state = Path(f"/proc/{pid}/stat")
+        assert not state.exists() or state.read_text().split()[2] == "Z"
+
+
+def test_a_grandchild_that_holds_the_pipe_does_not_keep_the_caller():
+    code = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import signal; signal.pause()']); print('done')"
+    done = python(code, wall_seconds=60)
+    assert done.stdout == "done\n" and not done.timed_out and done.seconds < 30
+
+
+def test_memory_and_file_limits_bind():
+    assert python("x = bytearray(2 << 30)", memory_bytes=1 << 30).returncode != 0
+    assert python("open('/dev/shm/ptxbench-limit', 'wb').write(b'x' * 100_000)", file_bytes=4096).returncode != 0
+    if os.path.exists("/dev/shm/ptxbench-limit"):
+        os.unlink("/dev/shm/ptxbench-limit")
+
+
+def test_a_missing_tool_is_named():
+    with pytest.raises(ToolMissing, match="no-such-tool"):
+        run_tool(["/no-such-tool"], limits=ProcessLimits(wall_seconds=1), env=ENV)
+
+
+@pytest.mark.parametrize("limit", [2, 7, 100])
+@pytest.mark.parametrize("pieces", [[b"abcdef"], [b"a", b"bc", b"", b"d" * 50], [b"x" * 1000, b"tail"]])
+def test_bounded_output_counts_what_it_drops(limit, pieces):
+    output = BoundedOutput(limit)
+    for piece in pieces:
+        output.feed(piece)
+    whole = b"".join(pieces)
+    half = limit // 2
+    assert output.total_bytes == len(whole)
+    if len(whole) <= 2 * half:
+        assert output.text().encode() == whole and output.dropped_bytes == 0
+    else:
+        assert output.dropped_bytes == len(whole) - 2 * half
+        assert output.text().encode().startswith(whole[:half]) and output.text().encode().endswith(whole[-half:])
