@@ -1,0 +1,67 @@
+"""Reading the body of a chat completion: what endpoints agree on, and what they leave out."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ptxbench.agent.models.message import Reply, Usage, plain_text
+
+_FINISH = {"stop": "stop", "end_turn": "stop", "length": "length", "max_tokens": "length", "content_filter": "refusal"}
+
+
+def parse_completion(body: bytes) -> Reply | str:
+    """Return the reply in a response body, or one line that says why there is none."""
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        return f"the answer is not JSON ({error.__class__.__name__})"
+    if not isinstance(data, dict):
+        return "the answer is not a JSON object"
+    if isinstance(data.get("error"), dict):
+        return f"the endpoint reports: {str(data['error'].get('message'))[:300]}"
+    choices = data.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(choice, dict) or not isinstance(message, dict):
+        return "the answer holds no message"
+    refusal = _text(message.get("refusal"))
+    raw = choice.get("finish_reason")
+    finish = "refusal" if refusal else _FINISH.get(str(raw), "other")
+    return Reply(
+        text=_text(message.get("content")) or refusal or "",
+        reasoning=_text(message.get("reasoning_content")) or _text(message.get("reasoning")),
+        usage=_usage(data.get("usage")),
+        finish=finish,  # type: ignore[arg-type]
+        raw_finish=None if raw is None else plain_text(str(raw))[:100],
+        served_model=_text(data.get("model")),
+    )
+
+
+def _text(value: Any) -> str | None:
+    """Return text content: a string, or the text parts of a list of parts."""
+    if isinstance(value, list):
+        value = "".join(str(part.get("text", "")) for part in value if isinstance(part, dict))
+    return plain_text(value) if isinstance(value, str) and value else None
+
+
+def _usage(value: Any) -> Usage:
+    if not isinstance(value, dict):
+        return Usage()
+    cost = value.get("cost")
+    return Usage(
+        input=_count(value.get("prompt_tokens")),
+        output=_count(value.get("completion_tokens")),
+        reasoning=_count(_inside(value, "completion_tokens_details", "reasoning_tokens")),
+        cached=_count(_inside(value, "prompt_tokens_details", "cached_tokens")),
+        cost_usd=float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None,
+    )
+
+
+def _inside(value: dict[str, Any], outer: str, inner: str) -> Any:
+    details = value.get(outer)
+    return details.get(inner) if isinstance(details, dict) else None
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -1,0 +1,90 @@
+"""What goes to a model and what comes back."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Protocol
+
+from ptxbench.core.errors import ModelError
+from ptxbench.schema import Record, TokenCount
+
+
+def plain_text(text: str) -> str:
+    """Return the text with lone surrogates replaced, so that it can be hashed and stored as UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+class Message(Record):
+    """One message of a conversation. ``reasoning`` is what the model thought before an assistant message."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+    reasoning: str | None = None
+
+
+class Usage(TokenCount):
+    """Tokens of one reply, and its price where the provider names one."""
+
+    cost_usd: float | None = None
+
+    @property
+    def tokens(self) -> TokenCount:
+        """The counts alone."""
+        return TokenCount(input=self.input, output=self.output, reasoning=self.reasoning, cached=self.cached)
+
+
+class Reply(Record):
+    """A model's answer. ``finish`` is our name for why it ended, ``raw_finish`` the provider's."""
+
+    text: str
+    reasoning: str | None = None
+    usage: Usage = Usage()
+    finish: Literal["stop", "length", "refusal", "other"] = "stop"
+    raw_finish: str | None = None
+    served_model: str | None = None
+
+
+class Sampling(Record):
+    """How a model is asked to sample; None leaves the choice to the provider."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    reasoning_effort: str | None = None
+    seed: int | None = None
+    send_reasoning: bool = False
+    """Whether earlier reasoning is sent back with the history."""
+    timeout_s: float = 3600.0
+    """Longest wait for one answer."""
+
+
+class GenerateConfig(Record):
+    """One request: the run's sampling, and where in the run it stands (which no endpoint is told)."""
+
+    sampling: Sampling = Sampling()
+    trajectory: str = ""
+    """The trajectory's name within its task, such as ``plain-0``."""
+    task: str = ""
+    turn: int = 0
+
+
+class ContextOverflow(ModelError):
+    """The conversation does not fit the model's context window: the trajectory ends here."""
+
+    code = "context_overflow"
+
+
+class Model(Protocol):
+    """Something that answers a conversation."""
+
+    @property
+    def name(self) -> str:
+        """Name for records: no path, no address, no key."""
+
+    def facts(self) -> dict[str, Any]:
+        """Return what identifies the model beyond its name; a run refuses to resume when it changes."""
+
+    async def reply(self, messages: list[Message], config: GenerateConfig) -> Reply:
+        """Return the answer. Raises ``ModelError`` when there is none, ``ContextOverflow`` when the history is too long."""
+
+    async def close(self) -> None:
+        """Release connections."""

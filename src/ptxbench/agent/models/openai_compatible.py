@@ -1,0 +1,167 @@
+"""Any endpoint that speaks OpenAI's chat completions: the provider itself, vLLM, SGLang, a gateway."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from ptxbench.agent.models.completion import parse_completion
+from ptxbench.agent.models.message import ContextOverflow, GenerateConfig, Message, Reply
+from ptxbench.agent.models.retry import Failure, RetryPolicy
+from ptxbench.core.errors import ModelError, ToolMissing, UsageError
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+ANSWER_BYTES = 32 << 20
+"""The longest answer that is read; no honest reply comes near it."""
+
+_OVERFLOW_CODES = frozenset({"context_length_exceeded", "context_window_exceeded"})
+_OVERFLOW_WORDS = ("maximum context length", "context window", "longer than the model's context", "max_model_len")
+"""How servers without an error code (vLLM, SGLang) say it; looked for in HTTP 400 and 413 errors only."""
+
+_RETRIED_STATUS = frozenset({408, 409, 425, 429})
+
+
+class OpenAICompatibleModel:
+    """Asks one model of one endpoint. The key is held by the client only and is cut out of every text that comes back."""
+
+    def __init__(self, model: str, *, base_url: str | None, api_key: str, retry: RetryPolicy | None = None) -> None:
+        self.model = model
+        self.name = f"openai/{model}"
+        self._key = api_key
+        self._retry = retry or RetryPolicy()
+        self._client = _client(base_url, api_key)
+
+    @classmethod
+    def from_environment(cls, model: str, *, base_url: str | None = None) -> OpenAICompatibleModel:
+        """Take address and key from ``PTXBENCH_MODEL_URL`` and ``PTXBENCH_MODEL_KEY``, else from ``OPENAI_*``.
+
+        An endpoint of one's own needs no key. Raises ``UsageError`` when neither an address nor a key is known.
+        """
+        url = base_url or os.environ.get("PTXBENCH_MODEL_URL") or os.environ.get("OPENAI_BASE_URL") or None
+        key = os.environ.get("PTXBENCH_MODEL_KEY") or os.environ.get("OPENAI_API_KEY") or ""
+        if not url and not key:
+            raise UsageError(
+                "no key for the OpenAI endpoint",
+                next_step="set OPENAI_API_KEY, or name your own endpoint with --base-url or PTXBENCH_MODEL_URL",
+            )
+        if url and urlsplit(url).scheme not in ("http", "https"):
+            raise UsageError("the model's address must start with http:// or https://")
+        return cls(model, base_url=url, api_key=key or "none")
+
+    def __repr__(self) -> str:
+        return f"OpenAICompatibleModel({self.model!r})"
+
+    def facts(self) -> dict[str, Any]:
+        """Return nothing: the name is the identity, and an endpoint may move between two sessions of a run."""
+        return {}
+
+    async def reply(self, messages: list[Message], config: GenerateConfig) -> Reply:
+        """Ask once, and again within the retry policy. Raises ``ModelError`` or ``ContextOverflow``."""
+        body = self._body(messages, config)
+        failures = 0
+        while True:
+            answer = await self._ask(body, config.sampling.timeout_s)
+            if isinstance(answer, Reply):
+                return answer
+            failures += 1
+            if answer.overflow:
+                raise ContextOverflow(f"{self.name}: {answer.text}")
+            if not answer.retry or failures >= self._retry.attempts:
+                tries = f" ({failures} tries)" if failures > 1 else ""
+                raise ModelError(f"{self.name}: {answer.text}{tries}", next_step="check the endpoint, then run again to resume")
+            await asyncio.sleep(self._retry.wait_s(failures, answer.asked_s))
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    def _body(self, messages: list[Message], config: GenerateConfig) -> dict[str, Any]:
+        sampling = config.sampling
+        sent = []
+        for message in messages:
+            item = {"role": message.role, "content": message.content}
+            if sampling.send_reasoning and message.reasoning:
+                item["reasoning_content"] = message.reasoning
+            sent.append(item)
+        optional = {
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            "max_completion_tokens": sampling.max_tokens,
+            "reasoning_effort": sampling.reasoning_effort,
+            "seed": sampling.seed,
+        }
+        return {"model": self.model, "messages": sent} | {k: v for k, v in optional.items() if v is not None}
+
+    async def _ask(self, body: dict[str, Any], timeout_s: float) -> Reply | Failure:
+        """Send one request. Errors come back as data, so that no exception that may quote the key leaves this module."""
+        import httpx2
+        import openai
+
+        try:
+            async with asyncio.timeout(timeout_s):
+                data = await self._read(body, timeout_s)
+        except TimeoutError:
+            return Failure(f"no answer within {timeout_s:g} s", retry=True)
+        except openai.APITimeoutError:
+            return Failure(f"no answer within {timeout_s:g} s", retry=True)
+        except openai.APIStatusError as error:
+            return self._refused(error)
+        except (openai.APIConnectionError, httpx2.HTTPError) as error:
+            cause = error.__cause__ or error
+            return Failure(self._redact(f"connection failed ({type(cause).__name__})"), retry=True)
+        if data is None:
+            return Failure(f"the answer is longer than {ANSWER_BYTES} bytes", retry=False)
+        reply = parse_completion(data)
+        if isinstance(reply, str):
+            return Failure(self._redact(reply), retry=True)
+        if self._key not in reply.text and self._key not in (reply.reasoning or ""):
+            return reply
+        reasoning = None if reply.reasoning is None else self._redact(reply.reasoning)
+        return reply.model_copy(update={"text": self._redact(reply.text), "reasoning": reasoning})
+
+    async def _read(self, body: dict[str, Any], timeout_s: float) -> bytes | None:
+        """Return the body of the answer, None when it is longer than ``ANSWER_BYTES``."""
+        data = bytearray()
+        async with self._client.chat.completions.with_streaming_response.create(**body, timeout=timeout_s) as response:
+            async for chunk in response.iter_bytes():
+                data += chunk
+                if len(data) > ANSWER_BYTES:
+                    return None
+        return bytes(data)
+
+    def _refused(self, error: Any) -> Failure:
+        status = int(error.status_code)
+        details = error.body if isinstance(error.body, dict) else {}
+        text = str(details.get("message") or error.response.reason_phrase or "")[:300]
+        overflow = status in (400, 413) and (
+            details.get("code") in _OVERFLOW_CODES or any(words in text.lower() for words in _OVERFLOW_WORDS)
+        )
+        return Failure(
+            self._redact(f"HTTP {status}: {text}"),
+            retry=status in _RETRIED_STATUS or status >= 500,
+            overflow=overflow,
+            asked_s=_seconds(error.response.headers.get("retry-after")),
+        )
+
+    def _redact(self, text: str) -> str:
+        return text.replace(self._key, "[key]") if len(self._key) > 4 else text
+
+
+def _client(base_url: str | None, api_key: str) -> AsyncOpenAI:
+    try:
+        from openai import AsyncOpenAI
+    except ImportError as error:
+        raise ToolMissing("openai/… models need the openai package", next_step="pip install 'ptxbench[agent]'") from error
+    return AsyncOpenAI(api_key=api_key, base_url=base_url, max_retries=0)
+
+
+def _seconds(text: str | None) -> float | None:
+    """Return a Retry-After header's seconds; its date form is left to our own wait."""
+    try:
+        return float(text) if text else None
+    except ValueError:
+        return None
