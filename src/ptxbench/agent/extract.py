@@ -23,7 +23,7 @@ LABELS: dict[Language, frozenset[str]] = {
 _ALL_LABELS = frozenset().union(*LABELS.values())
 _FENCE = re.compile(r"([ \t]*)(`{3,}|~{3,})(.*)")
 _LABEL_END = re.compile(r"[\s,:;{}\[(=]")
-_LOOKS_LIKE_C = re.compile(r"__global__|__device__|#[ \t]*include\b|\b(?:void|int|float|extern|namespace|template|static)\b[^\n]{0,200}[({]")
+_LOOKS_LIKE_C = re.compile(r"__global__|#[ \t]*include\b|TVM_FFI_DLL_EXPORT|\bvoid\b")
 _LOOKS_LIKE_PYTHON = re.compile(r"^(?:import|from|def|class|@)\s?\w", re.MULTILINE)
 
 Missing = Literal["empty_reply", "no_block", "only_other_labels", "empty_block"]

@@ -37,14 +37,18 @@ def system_message(
     """Return role, rules, calling convention, architecture and, when there is one, the knowledge pack."""
     if variant not in VARIANTS:
         raise UsageError(f"unknown prompt variant {variant!r}", next_step=f"known: {', '.join(VARIANTS)}")
-    text = environment().get_template("system.md.j2").render(
-        arch=task.arch,
-        is_gpu=architectures.get(task.arch).is_gpu,
-        language=language.value,
-        label=FENCE_LABEL[language],
-        turns=turns,
-        profile=profile.value,
-        pack_text=pack_text,
+    text = (
+        environment()
+        .get_template("system.md.j2")
+        .render(
+            arch=task.arch,
+            is_gpu=architectures.get(task.arch).is_gpu,
+            language=language.value,
+            label=FENCE_LABEL[language],
+            turns=turns,
+            profile=profile.value,
+            pack_text=pack_text,
+        )
     )
     return Message(role="system", content=text)
 
@@ -52,13 +56,17 @@ def system_message(
 def user_message(task: Task, *, profile: Profile) -> Message:
     """Return the definition (without its tags), the concrete workload and the rules of correctness."""
     definition = {key: value for key, value in task.definition.model_dump(mode="json").items() if key != "tags"}
-    text = environment().get_template("user.md.j2").render(
-        definition=json.dumps(definition, indent=2, ensure_ascii=False),
-        axes=task.axes,
-        arguments=_arguments(task),
-        tolerance=task.tolerance,
-        library=task.reference.library,
-        profile=profile.value,
+    text = (
+        environment()
+        .get_template("user.md.j2")
+        .render(
+            definition=json.dumps(definition, indent=2, ensure_ascii=False),
+            axes=task.axes,
+            arguments=_arguments(task),
+            tolerance=task.tolerance,
+            library=task.reference.library,
+            profile=profile.value,
+        )
     )
     return Message(role="user", content=text)
 

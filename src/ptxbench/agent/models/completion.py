@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Literal
 
 from ptxbench.agent.models.message import Reply, Usage, plain_text
 
-_FINISH = {"stop": "stop", "end_turn": "stop", "length": "length", "max_tokens": "length", "content_filter": "refusal"}
+_FINISH: dict[str, Literal["stop", "length", "refusal"]] = {
+    "stop": "stop",
+    "end_turn": "stop",
+    "length": "length",
+    "max_tokens": "length",
+    "content_filter": "refusal",
+}
 
 
 def parse_completion(body: bytes) -> Reply | str:
@@ -27,12 +33,12 @@ def parse_completion(body: bytes) -> Reply | str:
         return "the answer holds no message"
     refusal = _text(message.get("refusal"))
     raw = choice.get("finish_reason")
-    finish = "refusal" if refusal else _FINISH.get(str(raw), "other")
+    finish: Literal["stop", "length", "refusal", "other"] = "refusal" if refusal else _FINISH.get(str(raw), "other")
     return Reply(
         text=_text(message.get("content")) or refusal or "",
         reasoning=_text(message.get("reasoning_content")) or _text(message.get("reasoning")),
         usage=_usage(data.get("usage")),
-        finish=finish,  # type: ignore[arg-type]
+        finish=finish,
         raw_finish=None if raw is None else plain_text(str(raw))[:100],
         served_model=_text(data.get("model")),
     )

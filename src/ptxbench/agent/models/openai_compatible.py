@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ptxbench.agent.models.completion import parse_completion
 from ptxbench.agent.models.message import ContextOverflow, GenerateConfig, Message, Reply
-from ptxbench.agent.models.retry import Failure, RetryPolicy
+from ptxbench.agent.retry import RetryPolicy
 from ptxbench.core.errors import ModelError, ToolMissing, UsageError
 
 if TYPE_CHECKING:
@@ -23,6 +24,16 @@ _OVERFLOW_WORDS = ("maximum context length", "context window", "longer than the 
 """How servers without an error code (vLLM, SGLang) say it; looked for in HTTP 400 and 413 errors only."""
 
 _RETRIED_STATUS = frozenset({408, 409, 425, 429})
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A request that brought no answer. ``text`` is for people and holds no credentials."""
+
+    text: str
+    retry: bool
+    overflow: bool = False
+    asked_s: float | None = None
 
 
 class OpenAICompatibleModel:

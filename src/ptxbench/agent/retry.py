@@ -1,4 +1,4 @@
-"""When a failed request is worth another try, and how long to wait before it."""
+"""How often something that failed is tried again, and how long to wait before it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """Bounds of the retries of one request: at most ``attempts`` requests, waits that double up to ``longest_s``."""
+    """Bounds of retries: at most ``attempts`` tries in all, with waits that double from ``first_s`` up to ``longest_s``."""
 
     attempts: int = 8
     first_s: float = 1.0
@@ -20,13 +20,3 @@ class RetryPolicy:
             return min(max(asked_s, 0.0), self.longest_s)
         step = min(self.first_s * 2.0 ** min(failures - 1, 16), self.longest_s)
         return step * random.uniform(0.5, 1.0)
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A request that brought no answer. ``text`` is for people and holds no credentials."""
-
-    text: str
-    retry: bool
-    overflow: bool = False
-    asked_s: float | None = None

@@ -1,0 +1,61 @@
+"""``RunConfig``: everything that a run is asked to do."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from ptxbench.agent.feedback import FeedbackProfile
+from ptxbench.agent.models.message import Sampling
+from ptxbench.schema import Language, Profile, Record
+
+HistoryPolicy = Literal["full", "latest", "single"]
+
+Count = Annotated[int, Field(ge=1)]
+
+
+class RunConfig(Record):
+    """What to run: tasks x variants x trajectories x turns with one model under one set of rules."""
+
+    tasks: tuple[str, ...]
+    """Selectors, ``NAME`` or ``NAME@UUID``."""
+    model: str
+    """``PROVIDER/NAME`` as ``load_model`` takes it."""
+    arch: str | dict[str, str] | None = None
+    """One architecture for all tasks, or one per selector; a task without one gets its own default."""
+    language: Language | None = None
+    """None: CUDA for GPU architectures, C++ for ``cpu``."""
+    trajectories: Count = 4
+    """Independent conversations per task and prompt variant."""
+    turns: Count = 8
+    """Replies per trajectory; there is no early stop."""
+    profile: Profile = Profile.STRICT
+    """The protocol profile that decides outcomes."""
+    feedback: FeedbackProfile = "full"
+    history: HistoryPolicy = "full"
+    variants: tuple[str, ...] = ("plain",)
+    seed: int = 0
+    """Seed of the judge's inputs."""
+    concurrency: Count = 8
+    """How many trajectories are played at once."""
+    sampling: Sampling = Sampling()
+    """``sampling.seed``, when given, is moved on by trajectory and turn, so that equal prompts do not give equal replies."""
+    evaluation_attempts: Count = 3
+    """How often a candidate is evaluated when the infrastructure or the reference fails."""
+    evaluation_wait_s: Annotated[float, Field(ge=0)] = 5.0
+    """Wait before the second try; it doubles with each further one."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        for name in ("tasks", "variants"):
+            values: tuple[str, ...] = getattr(self, name)
+            if not values:
+                raise ValueError(f"{name}: at least one is needed")
+            if len(set(values)) != len(values):
+                raise ValueError(f"{name}: named twice")
+        return self
+
+    def arch_of(self, selector: str) -> str | None:
+        """Return the architecture asked for a task, None for the task's default."""
+        return self.arch.get(selector) if isinstance(self.arch, dict) else self.arch

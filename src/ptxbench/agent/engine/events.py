@@ -1,0 +1,69 @@
+"""What a run reports while it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from ptxbench.agent.engine.places import Place
+from ptxbench.schema import Turn
+
+TrajectoryState = Literal["finished", "not_reached", "incomplete"]
+"""All turns made; ended by the model's context window; stopped by a fault that is not the candidate's."""
+
+
+@dataclass(frozen=True)
+class RunStarted:
+    """The run begins or resumes: ``done`` of ``planned`` turns are in the journal already."""
+
+    run: str
+    planned: int
+    done: int
+
+
+@dataclass(frozen=True)
+class Asking:
+    """The model is asked for a turn's reply."""
+
+    place: Place
+    turn: int
+
+
+@dataclass(frozen=True)
+class Evaluating:
+    """A turn's candidate is evaluated."""
+
+    place: Place
+    turn: int
+
+
+@dataclass(frozen=True)
+class TurnFinished:
+    """A turn is in the journal."""
+
+    place: Place
+    turn: Turn
+
+
+@dataclass(frozen=True)
+class Incident:
+    """Something that is not the candidate's fault failed; it is tried again unless ``final``."""
+
+    place: Place
+    turn: int
+    text: str
+    final: bool
+
+
+@dataclass(frozen=True)
+class TrajectoryEnded:
+    """A trajectory has come to its end."""
+
+    place: Place
+    state: TrajectoryState
+    reason: str | None
+
+
+Event = RunStarted | Asking | Evaluating | TurnFinished | Incident | TrajectoryEnded
+Progress = Callable[[Event], None]

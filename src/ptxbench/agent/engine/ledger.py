@@ -1,0 +1,200 @@
+"""The truth of a run: one journal line per finished step, everything large in the store by hash.
+
+A step is on disk before the next one begins, so a run that was killed goes on where its journal ends.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from ptxbench.agent.engine.places import Place
+from ptxbench.agent.models.message import Message, Reply
+from ptxbench.core.canonical import canonical_json
+from ptxbench.core.errors import StorageError
+from ptxbench.core.journal import Journal, read_journal
+from ptxbench.core.store import ContentStore
+from ptxbench.schema import Candidate, Evaluation, Record, Turn
+
+JOURNAL_NAME = "journal.jsonl"
+STORE_NAME = "store"
+
+
+class ReplyStep(Record):
+    """The model answered. ``prompt`` and ``reply`` are hashes in the store."""
+
+    kind: Literal["reply"] = "reply"
+    place: Place
+    turn: int
+    prompt: str
+    reply: str
+    seconds: float
+
+
+class EvaluationStep(Record):
+    """A candidate was evaluated. ``source`` and ``evaluation`` are hashes in the store."""
+
+    kind: Literal["evaluation"] = "evaluation"
+    place: Place
+    turn: int
+    source: str
+    evaluation: str
+
+
+class TurnStep(Record):
+    """A turn is complete. ``feedback`` is a hash in the store."""
+
+    kind: Literal["turn"] = "turn"
+    place: Place
+    row: Turn
+    feedback: str
+
+
+class EndStep(Record):
+    """A trajectory ended before its last turn, and its remaining turns are not reached: ``turn`` is the first of them."""
+
+    kind: Literal["end"] = "end"
+    place: Place
+    turn: int
+    reason: Literal["context_overflow"]
+
+
+class IncidentStep(Record):
+    """Something failed that is not the candidate's fault. It is no turn; it is tried again."""
+
+    kind: Literal["incident"] = "incident"
+    place: Place
+    turn: int
+    code: str
+    text: str
+
+
+Step = Annotated[ReplyStep | EvaluationStep | TurnStep | EndStep | IncidentStep, Field(discriminator="kind")]
+_STEP: TypeAdapter[Step] = TypeAdapter(Step)
+
+
+@dataclass
+class Past:
+    """What the journal knows of one trajectory."""
+
+    replies: dict[int, ReplyStep] = field(default_factory=dict)
+    evaluations: dict[int, EvaluationStep] = field(default_factory=dict)
+    turns: dict[int, TurnStep] = field(default_factory=dict)
+    end: EndStep | None = None
+
+
+def read_steps(folder: Path) -> list[Step]:
+    """Return a run directory's steps, oldest first. Raises ``StorageError`` for a line that is no step."""
+    path = folder / JOURNAL_NAME
+    steps: list[Step] = []
+    for number, entry in enumerate(read_journal(path), start=1):
+        try:
+            steps.append(_STEP.validate_python(entry, strict=False))
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            raise StorageError(f"{path}:{number} is not a step of a run: {first['msg']}") from None
+    return steps
+
+
+class Ledger:
+    """Reader of the past and single writer of the present of one run directory."""
+
+    def __init__(self, folder: Path) -> None:
+        self.store = ContentStore(folder / STORE_NAME)
+        self._journal = Journal(folder / JOURNAL_NAME)
+        self._past: dict[Place, Past] = {}
+        for step in read_steps(folder):
+            self._remember(step)
+
+    def past(self, place: Place) -> Past:
+        """Return what is known of a trajectory; it grows with every step that is recorded."""
+        return self._past.setdefault(place, Past())
+
+    @property
+    def turns_done(self) -> int:
+        """How many turns are complete."""
+        return sum(len(past.turns) for past in self._past.values())
+
+    def record(self, step: Step) -> None:
+        """Put a step on disk."""
+        self._journal.append(step)
+        self._remember(step)
+
+    def _remember(self, step: Step) -> None:
+        past = self.past(step.place)
+        if isinstance(step, ReplyStep):
+            past.replies[step.turn] = step
+        elif isinstance(step, EvaluationStep):
+            past.evaluations[step.turn] = step
+        elif isinstance(step, TurnStep):
+            past.turns[step.row.turn] = step
+        elif isinstance(step, EndStep):
+            past.end = step
+
+    def put_text(self, text: str) -> str:
+        """Store a text and return its hash."""
+        return self.store.put(text.encode("utf-8"))
+
+    def put_record(self, record: Record) -> str:
+        """Store a record as canonical JSON and return its hash, which is the record's content hash."""
+        return self.store.put(canonical_json(record))
+
+    def put_prompt(self, messages: list[Message]) -> str:
+        """Store a request: each message's text once, and a list of their hashes. Return the list's hash."""
+        listed: list[dict[str, Any]] = []
+        for message in messages:
+            item: dict[str, Any] = {"role": message.role, "content": self.put_text(message.content)}
+            if message.reasoning is not None:
+                item["reasoning"] = self.put_text(message.reasoning)
+            listed.append(item)
+        return self.store.put(canonical_json(listed))
+
+    def prompt(self, digest: str) -> list[Message]:
+        """Return a stored request."""
+        return [
+            Message(
+                role=item["role"],
+                content=self.text(item["content"]),
+                reasoning=self.text(item["reasoning"]) if "reasoning" in item else None,
+            )
+            for item in json.loads(self._blob(digest))
+        ]
+
+    def text(self, digest: str) -> str:
+        """Return a stored text."""
+        return self._blob(digest).decode("utf-8")
+
+    def reply(self, digest: str) -> Reply:
+        """Return a stored reply."""
+        return Reply.model_validate_json(self._blob(digest))
+
+    def candidate(self, digest: str) -> Candidate:
+        """Return a stored candidate."""
+        return Candidate.model_validate_json(self._blob(digest))
+
+    def evaluation(self, digest: str) -> Evaluation:
+        """Return a stored evaluation."""
+        return Evaluation.model_validate_json(self._blob(digest))
+
+    def _blob(self, digest: str) -> bytes:
+        try:
+            return self.store.get(digest)
+        except KeyError:
+            raise StorageError(
+                f"the run's store has lost {digest}", next_step="restore the directory, or choose another --out"
+            ) from None
+
+    def close(self) -> None:
+        """Release the journal."""
+        self._journal.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()

@@ -1,0 +1,178 @@
+"""``run.json``: what a run directory was made with. A directory never mixes versions or settings."""
+
+from __future__ import annotations
+
+import json
+import platform
+import secrets
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from ptxbench import __version__
+from ptxbench.agent.config import RunConfig
+from ptxbench.agent.engine.places import PlannedTask
+from ptxbench.agent.models.message import Model
+from ptxbench.agent.templating import templates_hash
+from ptxbench.core.atomic import write_atomic
+from ptxbench.core.errors import RunMismatch, UsageError
+from ptxbench.schema import PROTOCOL_VERSION, SCHEMA_VERSION, CellKey, Record
+
+MANIFEST_NAME = "run.json"
+
+FREE_SETTINGS = frozenset({"concurrency", "evaluation_attempts", "evaluation_wait_s"})
+"""Settings that change how fast a run goes and not what its numbers mean."""
+
+
+class ManifestCell(Record):
+    """One row-to-be of the report: its key, and the hash of its task."""
+
+    key: CellKey
+    task_hash: str
+
+
+class Code(Record):
+    """The version of the code that made the run, and the hash of its prompt and feedback templates."""
+
+    version: str
+    templates: str
+
+
+class Environment(Record):
+    """Where a run was made; never a path, a host name or a key."""
+
+    python: str
+    platform: str
+
+
+class Manifest(Record):
+    """The record of a run directory."""
+
+    schema_version: int = SCHEMA_VERSION
+    protocol_version: str = PROTOCOL_VERSION
+    run: str
+    created: str
+    code: Code
+    environment: Environment
+    model: str
+    model_facts: dict[str, Any]
+    suite: str
+    config: dict[str, Any]
+    """The run's configuration; the model's name stands without its path."""
+    cells: tuple[ManifestCell, ...]
+    toolchains: dict[str, str] = Field(default_factory=dict)
+    """Toolchain hash by architecture, known from the first evaluation on."""
+
+    def check_same(self, other: Manifest) -> None:
+        """Raise ``RunMismatch`` naming the first field in which the present settings differ from this directory's."""
+        for name, mine, theirs in (
+            ("schema_version", self.schema_version, other.schema_version),
+            ("protocol_version", self.protocol_version, other.protocol_version),
+            ("code.version", self.code.version, other.code.version),
+            ("model", self.model, other.model),
+            ("model_facts", self.model_facts, other.model_facts),
+            *(
+                (f"config.{key}", self.config.get(key), other.config.get(key))
+                for key in sorted(self.config.keys() | other.config.keys())
+                if key not in FREE_SETTINGS
+            ),
+            ("cells", [cell.model_dump() for cell in self._anonymous()], [cell.model_dump() for cell in other._anonymous()]),
+            ("suite", self.suite, other.suite),
+            ("code.templates", self.code.templates, other.code.templates),
+        ):
+            if mine != theirs:
+                raise RunMismatch(
+                    f"the run directory was made with another {name}: {_short(mine)}, now {_short(theirs)}",
+                    next_step="use the settings that the directory was made with, or choose another --out",
+                    field=name,
+                )
+
+    def _anonymous(self) -> list[ManifestCell]:
+        return [cell.model_copy(update={"key": cell.key.model_copy(update={"run": ""})}) for cell in self.cells]
+
+    def with_toolchain(self, arch: str, digest: str) -> Manifest:
+        """Return the manifest with an architecture's toolchain. Raises ``RunMismatch`` when another one is on record."""
+        known = self.toolchains.get(arch)
+        if known is not None and known != digest:
+            raise RunMismatch(
+                f"the run directory was made with another toolchain for {arch}: {_short(known)}, now {_short(digest)}",
+                next_step="use the toolchain that the directory was made with, or choose another --out",
+                field="toolchain",
+            )
+        return self.model_copy(update={"toolchains": self.toolchains | {arch: digest}})
+
+    def write(self, folder: Path) -> None:
+        """Write ``run.json`` atomically."""
+        text = json.dumps(self.model_dump(mode="json"), indent=1, sort_keys=True, ensure_ascii=False)
+        write_atomic(folder / MANIFEST_NAME, text.encode() + b"\n")
+
+
+class Toolchains:
+    """Keeps a run to one toolchain per architecture, and puts it into ``run.json`` when the first evaluation has named it."""
+
+    def __init__(self, manifest: Manifest, folder: Path) -> None:
+        self._manifest = manifest
+        self._folder = folder
+
+    def check(self, arch: str, digest: str | None) -> None:
+        """Take note of an evaluation's toolchain (None says nothing). Raises ``RunMismatch`` when it is another one."""
+        if digest is None or self._manifest.toolchains.get(arch) == digest:
+            return
+        self._manifest = self._manifest.with_toolchain(arch, digest)
+        self._manifest.write(self._folder)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Return a directory's manifest. Raises ``UsageError`` when it is not a run directory or cannot be read."""
+    path = folder / MANIFEST_NAME
+    try:
+        return Manifest.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        raise UsageError(f"{folder} is not a run directory: it holds no {MANIFEST_NAME}") from None
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"])) or "file"
+        raise UsageError(f"{path} cannot be read: {where}: {first['msg']}", next_step="it was written by another version") from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def new_manifest(
+    config: RunConfig, model: Model, suite_hash: str, planned: list[tuple[PlannedTask, str | None]], *, folder_name: str
+) -> Manifest:
+    """Return the manifest of a run that begins now; ``planned`` gives each task and the device that it runs on."""
+    run = f"{folder_name or 'run'}-{secrets.token_hex(4)}"
+    cells = tuple(
+        ManifestCell(
+            key=CellKey(
+                model=model.name,
+                arch=item.task.arch,
+                device=device,
+                task=item.task.name,
+                workload=item.task.workload.uuid,
+                language=item.language.value,
+                protocol=config.profile.value,
+                run=run,
+            ),
+            task_hash=item.task_hash,
+        )
+        for item, device in planned
+    )
+    return Manifest(
+        run=run,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        code=Code(version=__version__, templates=templates_hash()),
+        environment=Environment(python=platform.python_version(), platform=f"{platform.system()} {platform.machine()}"),
+        model=model.name,
+        model_facts=model.facts(),
+        suite=suite_hash,
+        config=config.model_copy(update={"model": model.name}).model_dump(mode="json"),
+        cells=cells,
+    )
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return text if len(text) <= 120 else text[:117] + "…"

@@ -1,0 +1,170 @@
+"""A run: every trajectory of a plan, several at once, in a directory that can be resumed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from ptxbench.agent.config import RunConfig
+from ptxbench.agent.engine.events import Event, Progress, RunStarted, TrajectoryEnded
+from ptxbench.agent.engine.ledger import JOURNAL_NAME, STORE_NAME, Ledger
+from ptxbench.agent.engine.manifest import MANIFEST_NAME, Manifest, Toolchains, new_manifest, read_manifest
+from ptxbench.agent.engine.places import PlannedTask, TaskSource, plan
+from ptxbench.agent.engine.trajectory import Stage, Trajectory
+from ptxbench.agent.models import Model, load_model
+from ptxbench.core.errors import PtxbenchError, UsageError
+from ptxbench.evaluate import Evaluator
+from ptxbench.schema import CellKey, Device, Record, Task
+
+
+class StoppedTrajectory(Record):
+    """A trajectory that a fault stopped: which, and the fault."""
+
+    task: str
+    trajectory: str
+    reason: str
+
+
+class RunSummary(Record):
+    """How a run stands when it ends."""
+
+    run: str
+    planned_turns: int
+    evaluated_turns: int
+    new_turns: int
+    """Turns that this call added to the journal."""
+    finished: int
+    not_reached: int
+    """Trajectories that the model's context window ended."""
+    incomplete: tuple[StoppedTrajectory, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """0 when every trajectory came to its end, 3 when a fault left one incomplete."""
+        return 3 if self.incomplete else 0
+
+
+async def run(
+    config: RunConfig,
+    suite: TaskSource,
+    evaluator_for: Callable[[Task], Evaluator],
+    out: Path,
+    progress: Progress | None = None,
+    *,
+    model: Model | None = None,
+) -> RunSummary:
+    """Play all trajectories of ``config`` and keep everything in ``out``; resume when ``out`` is a run directory.
+
+    ``evaluator_for`` is called once per task; its evaluators are closed at the end. ``progress`` gets every event. Raises
+    ``UsageError`` for a plan that cannot be run, ``RunMismatch`` when ``out`` was made with other settings, ``StorageError``
+    when the disk is full. Faults of models and of infrastructure are no exception: their trajectories are ``incomplete``.
+    """
+    planned = plan(config, suite)
+    asked = model or load_model(config.model)
+    evaluators: list[Evaluator] = []
+    try:
+        for item in planned:
+            evaluators.append(evaluator_for(item.task))
+        devices = [device_of(evaluator, item.task) for evaluator, item in zip(evaluators, planned, strict=True)]
+        fresh = new_manifest(config, asked, suite.hash, list(zip(planned, devices, strict=True)), folder_name=out.resolve().name)
+        _check_folder(out)
+        with Ledger(out) as ledger:
+            manifest = _open(out, fresh)
+            return await _play(config, planned, evaluators, asked, ledger, manifest, out, progress or _silent)
+    finally:
+        for evaluator in {id(evaluator): evaluator for evaluator in evaluators}.values():
+            await evaluator.close()
+        if model is None:
+            await asked.close()
+
+
+def device_of(evaluator: Evaluator, task: Task) -> str | None:
+    """Return the device table's name of where candidates of a task run, None when they do not run.
+
+    An evaluator may say it by an attribute ``device`` (a ``Device``); without one, CPU tasks run on ``cpu``.
+    """
+    device = getattr(evaluator, "device", None)
+    if isinstance(device, Device):
+        return device.id
+    return "cpu" if task.arch == "cpu" and evaluator.backend != "static" else None
+
+
+async def _play(
+    config: RunConfig,
+    planned: list[PlannedTask],
+    evaluators: list[Evaluator],
+    model: Model,
+    ledger: Ledger,
+    manifest: Manifest,
+    out: Path,
+    progress: Progress,
+) -> RunSummary:
+    done_before = ledger.turns_done
+    planned_turns = len(planned) * len(config.variants) * config.trajectories * config.turns
+    progress(RunStarted(manifest.run, planned_turns, done_before))
+    stage = Stage(config=config, model=model, ledger=ledger, toolchains=Toolchains(manifest, out), progress=progress)
+    slots = asyncio.Semaphore(config.concurrency)
+
+    async def play(trajectory: Trajectory) -> TrajectoryEnded:
+        async with slots:
+            ended = await trajectory.play()
+        progress(ended)
+        return ended
+
+    tasks: list[asyncio.Task[TrajectoryEnded]] = []
+    try:
+        async with asyncio.TaskGroup() as group:
+            for item, cell, evaluator in zip(planned, manifest.cells, evaluators, strict=True):
+                key: CellKey = cell.key
+                for place in item.places(config):
+                    tasks.append(group.create_task(play(Trajectory(stage, item, key, place, evaluator))))
+    except* PtxbenchError as failures:
+        raise _first(failures) from None
+    ends = [task.result() for task in tasks]
+    return RunSummary(
+        run=manifest.run,
+        planned_turns=planned_turns,
+        evaluated_turns=ledger.turns_done,
+        new_turns=ledger.turns_done - done_before,
+        finished=sum(end.state == "finished" for end in ends),
+        not_reached=sum(end.state == "not_reached" for end in ends),
+        incomplete=tuple(
+            StoppedTrajectory(task=end.place.task, trajectory=end.place.trajectory, reason=end.reason or "")
+            for end in ends
+            if end.state == "incomplete"
+        ),
+    )
+
+
+def _check_folder(out: Path) -> None:
+    """Refuse a folder that holds something other than a run; create it when it is not there."""
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is not a folder", next_step="choose another --out")
+    if out.is_dir() and not (out / MANIFEST_NAME).exists():
+        strangers = sorted(path.name for path in out.iterdir() if path.name not in (JOURNAL_NAME, STORE_NAME))
+        strangers = [name for name in strangers if not name.startswith(".tmp-")]
+        if strangers:
+            raise UsageError(f"{out} holds other files ({strangers[0]}) and no run", next_step="choose an empty folder for --out")
+
+
+def _open(out: Path, fresh: Manifest) -> Manifest:
+    """Return the directory's manifest after a check, or write a new one."""
+    if not (out / MANIFEST_NAME).exists():
+        fresh.write(out)
+        return fresh
+    manifest = read_manifest(out)
+    manifest.check_same(fresh)
+    return manifest
+
+
+def _first(failures: BaseExceptionGroup[PtxbenchError]) -> PtxbenchError:
+    error: BaseException = failures
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    assert isinstance(error, PtxbenchError)
+    return error
+
+
+def _silent(event: Event) -> None:
+    """Progress that nobody watches."""
