@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, Self
 
+from pydantic import model_validator
+
+from ptxbench.core.canonical import content_hash
 from ptxbench.schema.base import Record
 from ptxbench.schema.definition import Definition
 from ptxbench.schema.workload import Workload
@@ -39,10 +42,24 @@ class Limits(Record):
 
 
 class Sampler(Record):
-    """How one input is drawn: ``normal`` (mean 0) and ``uniform`` (on ``[-scale, scale]``) by ``scale``; ``derived`` from others."""
+    """How one input is drawn.
 
-    kind: Literal["normal", "uniform", "derived"]
+    ``normal`` has mean 0 and standard deviation ``scale``; ``uniform`` lies on ``[-scale, scale]``; ``integers`` on
+    ``[-scale, scale)``, cut to what the type holds; ``derived`` is computed from the other inputs by ``rule``.
+    """
+
+    kind: Literal["normal", "uniform", "integers", "derived"]
     scale: float = 1.0
+    scaled: float = 1.0
+    """What the strict profile's ``scaled`` input set multiplies the values by."""
+    rule: str | None = None
+    """For ``derived`` only: ``FUNCTION.OUTPUT``, such as ``attention_causal.LSE``."""
+
+    @model_validator(mode="after")
+    def _rule_fits_kind(self) -> Self:
+        if (self.kind == "derived") != (self.rule is not None):
+            raise ValueError("a rule belongs to a derived input, and to no other")
+        return self
 
 
 class Reference(Record):
@@ -59,6 +76,8 @@ class SuiteWorkload(Record):
     source: Literal["published", "ptxbench", "foreign"]
     flops: int | None
     bytes: int | None
+    work_share: tuple[float, float] | None = None
+    """Range of executed over nominal matrix FLOPs that an honest kernel may have, None where it is not defined."""
 
 
 class TaskSpec(Record):
@@ -75,11 +94,18 @@ class TaskSpec(Record):
     samplers: dict[str, Sampler]
     limits: Limits = Limits()
     work_share: tuple[float, float] | None = None
-    """Range of executed over nominal matrix FLOPs that an honest kernel may have, None where it is not defined."""
+    """The default workload's range (see ``SuiteWorkload``); every workload has its own."""
+    oracle: str | None = None
+    """Name of the float64 oracle (``ptxbench.suite.oracles``), None where the reference has to serve as one."""
     scale_inputs: bool = True
     """Whether the strict profile may draw an extra input set at another scale."""
     root: str | None = None
     """Folder of a foreign suite (for its blobs), None for bundled tasks."""
+
+    @property
+    def hash(self) -> str:
+        """Content hash of all that defines the task; where its folder lies is not part of it."""
+        return _hash(self)
 
 
 class Task(Record):
@@ -99,8 +125,19 @@ class Task(Record):
     work_share: tuple[float, float] | None
     scale_inputs: bool
     root: str | None
+    oracle: str | None = None
+
+    @property
+    def hash(self) -> str:
+        """Content hash of all that defines the task; where its folder lies is not part of it."""
+        return _hash(self)
 
     @property
     def axes(self) -> dict[str, int]:
         """Every axis's size under this workload."""
         return self.definition.sizes(self.workload.axes)
+
+
+def _hash(task: TaskSpec | Task) -> str:
+    content: dict[str, Any] = task.model_dump(mode="json", exclude={"root"})
+    return content_hash(content)
