@@ -1,1 +1,1 @@
-"""To be described."""
+"""The untrusted child: its staging buffer, its process as the judge sees it, and (``inside/``) the code that runs in it."""

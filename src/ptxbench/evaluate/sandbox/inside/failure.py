@@ -1,0 +1,61 @@
+"""How code of a candidate failed, as bounded text: whatever it raises is data, and none of it passes."""
+
+from __future__ import annotations
+
+import types
+
+TEXT_LIMIT = 4000
+FRAMES = 5
+
+
+class CandidateError(Exception):
+    """The candidate's code failed in a way that has a name: ``kind`` is stable, the message is for people."""
+
+    def __init__(self, kind: str, text: str) -> None:
+        super().__init__(text)
+        self.kind = kind
+
+
+class Attempt:
+    """A block that runs code of the candidate: what it raises (even ``SystemExit``) ends in ``failure`` and goes no further."""
+
+    def __init__(self, kind: str, files: frozenset[str] = frozenset()) -> None:
+        self._kind = kind
+        self._files = files
+        self.failure: tuple[str, str] | None = None
+
+    def __enter__(self) -> Attempt:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: types.TracebackType | None) -> bool:
+        if error is None:
+            return False
+        if isinstance(error, CandidateError):
+            self.failure = (error.kind, shorten(str(error)))
+        else:
+            self.failure = (self._kind, self._describe(error, trace))
+        return True
+
+    def _describe(self, error: BaseException, trace: types.TracebackType | None) -> str:
+        try:
+            message = str(error)
+        except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError):
+            message = "(its message cannot be printed)"
+        places = []
+        while trace is not None:
+            name = trace.tb_frame.f_code.co_filename
+            if name in self._files:
+                places.append(f"{name}:{trace.tb_lineno} in {trace.tb_frame.f_code.co_name}")
+            trace = trace.tb_next
+        if isinstance(error, SyntaxError) and error.filename in self._files:
+            places.append(f"{error.filename}:{error.lineno}")
+        text = shorten(f"{type(error).__name__}: {message}")
+        return "\n".join([text, *(f"  at {place}" for place in places[-FRAMES:])])
+
+
+def shorten(text: str) -> str:
+    """Keep the head and the tail of a long text."""
+    if len(text) <= TEXT_LIMIT:
+        return text
+    half = TEXT_LIMIT // 2
+    return f"{text[:half]} … {len(text) - 2 * half} characters left out … {text[-half:]}"

@@ -1,0 +1,34 @@
+"""Resource limits of a candidate's process (protocol section 8), set before the candidate is loaded."""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+
+OPEN_FILES = 256
+STACK_BYTES = 8 << 20
+
+
+def lower(kind: int, value: int) -> None:
+    """Set a limit, soft and hard, without ever raising an inherited hard one."""
+    _, hard = resource.getrlimit(kind)
+    bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(kind, (bound, bound))
+
+
+def apply(memory_bytes: int, file_bytes: int, cpu_seconds: int) -> None:
+    """Bound address space, written files, CPU time, descriptors and stack; no core dumps. Raises ``OSError``."""
+    lower(resource.RLIMIT_CORE, 0)
+    lower(resource.RLIMIT_FSIZE, file_bytes)
+    lower(resource.RLIMIT_NOFILE, OPEN_FILES)
+    lower(resource.RLIMIT_STACK, STACK_BYTES)
+    lower(resource.RLIMIT_CPU, cpu_seconds)
+    lower(resource.RLIMIT_MSGQUEUE, 0)
+    lower(resource.RLIMIT_AS, memory_bytes)
+    prefer_as_victim()
+
+
+def prefer_as_victim() -> None:
+    """Ask the kernel to end this process first when the machine runs out of memory."""
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as stream:  # noqa: PTH123 (no pathlib here)
+        stream.write("1000")
