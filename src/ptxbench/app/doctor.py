@@ -95,7 +95,12 @@ def _toolchain(settings: Settings) -> Iterator[Check]:
         yield Check(name="host compiler", status="missing", value=error.message, where=None, fix=error.next_step, required=True)
     else:
         yield Check(
-            name="host compiler", status="ok", value=host.versions.host_compiler, where=settings.host_compiler, fix=None, required=True
+            name="host compiler",
+            status="ok",
+            value=host.versions.host_compiler,
+            where=settings.host_compiler,
+            fix=None,
+            required=True,
         )
         yield Check(name="tvm-ffi", status="ok", value=host.versions.tvm_ffi, where="package", fix=None, required=True)
 
@@ -195,4 +200,6 @@ def _disk(settings: Settings) -> Iterator[Check]:
     enough = free >= LEAST_FREE_BYTES and writable
     fix = None if enough else "free some space, or set PTXBENCH_CACHE_DIR to a folder on another disk"
     value = f"{free / 2**30:.1f} GiB free" if writable else "not writable"
-    yield Check(name="disk", status="ok" if enough else "failed", value=value, where=str(settings.cache_dir), fix=fix, required=True)
+    yield Check(
+        name="disk", status="ok" if enough else "failed", value=value, where=str(settings.cache_dir), fix=fix, required=True
+    )

@@ -26,7 +26,11 @@ def register(application: typer.Typer) -> None:
             print_json(report)
         else:
             width = max(len(check.name) for check in report.checks)
-            marks = {"ok": colored("ok     ", "green"), "missing": colored("missing", "yellow"), "failed": colored("failed ", "red")}
+            marks = {
+                "ok": colored("ok     ", "green"),
+                "missing": colored("missing", "yellow"),
+                "failed": colored("failed ", "red"),
+            }
             for check in report.checks:
                 value = f"{check.value or ''}{f' ({check.where})' if check.where else ''}"
                 say(f"{marks[check.status]} {check.name:<{width}}  {value}".rstrip())

@@ -32,7 +32,9 @@ def register(application: typer.Typer) -> None:
         width = max((len(row["name"]) for row in rows), default=4)
         say(f"{'task':<{width}}  {'family':<14} {'archs':<16} {'reference':<10} workloads")
         for row in rows:
-            say(f"{row['name']:<{width}}  {row['family']:<14} {','.join(row['archs']):<16} {row['reference']:<10} {len(row['workloads'])}")
+            say(
+                f"{row['name']:<{width}}  {row['family']:<14} {','.join(row['archs']):<16} {row['reference']:<10} {len(row['workloads'])}"
+            )
 
     @group.command()
     def show(name: Annotated[str, typer.Argument(help="NAME or NAME@UUID.")], json: JsonOption = False) -> None:

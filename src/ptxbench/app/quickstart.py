@@ -1,0 +1,114 @@
+"""Quickstart: the whole loop on recordings, as far as this machine goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from ptxbench.agent import RunConfig
+from ptxbench.agent.engine.events import Event, Evaluating, TurnFinished
+from ptxbench.app.recording import load_recording
+from ptxbench.app.reporting import report_runs
+from ptxbench.app.running import run_benchmark
+from ptxbench.core.errors import UsageError
+from ptxbench.core.settings import Settings
+from ptxbench.schema import Record, Turn
+
+PARTS = (("gemm", "gemm_n7168_k5120"), ("cpu", "cpu_gemm_n256_k256"))
+"""Folder and recording of each part, in the order in which they are played."""
+
+
+class Part(Record):
+    """One recording's turns and what they were recorded to be."""
+
+    task: str
+    arch: str
+    backend: str
+    turns: tuple[Turn, ...]
+    expected: tuple[str, ...]
+
+    @staticmethod
+    def as_recorded(turn: Turn, expected: str) -> bool:
+        """Whether a turn came out as recorded, or could not be decided here for no fault of the candidate."""
+        if turn.outcome is None:
+            return expected in ("correct", "wrong_value")
+        return turn.outcome == expected
+
+    @property
+    def ok(self) -> bool:
+        """Whether every turn is as recorded."""
+        return len(self.turns) == len(self.expected) and all(map(self.as_recorded, self.turns, self.expected))
+
+    @property
+    def decided(self) -> bool:
+        """Whether every turn has an outcome."""
+        return all(turn.outcome is not None for turn in self.turns)
+
+
+class Quickstart(Record):
+    """What the quickstart saw."""
+
+    ok: bool
+    folder: str
+    parts: tuple[Part, ...]
+    report: str
+    conclusion: str
+
+
+def play(settings: Settings, out: Path | None, progress: Callable[[str], None]) -> Quickstart:
+    """Play both recordings into ``out`` and report. Raises ``UsageError`` when ``out`` exists."""
+    folder = out or Path("runs") / f"quickstart-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+    if folder.exists():
+        raise UsageError(f"{folder} exists already", next_step="choose another --out, or remove it")
+    parts = []
+    for name, recording in PARTS:
+        progress(f"playing the recording of {recording}")
+        parts.append(_play_part(settings, folder, name, recording, progress))
+    gemm, cpu = parts
+    ok = all(part.ok for part in parts)
+    if not ok:
+        conclusion = "Something did not come out as recorded: see the turns above, and ptxbench doctor."
+    elif gemm.decided:
+        conclusion = "Everything came out as recorded, the GPU kernels to their verdict."
+    else:
+        why = next(turn.undecided for turn in gemm.turns if turn.outcome is None)
+        conclusion = (
+            f"Everything that can be decided here came out as recorded. The CUDA kernels were compiled and looked into, not run ({why}); "
+            f"the CPU task {cpu.task} went through the same loop to its verdict."
+        )
+    table = report_runs([folder / name for name, _ in PARTS], "table", width=120)
+    return Quickstart(ok=ok, folder=str(folder), parts=tuple(parts), report=table, conclusion=conclusion)
+
+
+def _play_part(settings: Settings, folder: Path, name: str, recording_name: str, progress: Callable[[str], None]) -> Part:
+    recording = load_recording(recording_name)
+    replies = folder / f"{name}-replies.jsonl"
+    recording.write_replies(replies)
+    turns: list[Turn] = []
+
+    def watch(event: Event) -> None:
+        if isinstance(event, Evaluating):
+            progress(f"  turn {event.turn}: compiling and judging the kernel in the answer")
+        elif isinstance(event, TurnFinished):
+            turns.append(event.turn)
+            outcome = event.turn.outcome or "undecided"
+            progress(f"  turn {event.turn.turn}: {outcome}")
+
+    config = RunConfig(
+        tasks=(recording.task,),
+        model=f"replay/{replies}",
+        arch=recording.arch,
+        language=recording.language,
+        trajectories=1,
+        turns=len(recording.turn),
+    )
+    run_benchmark(config, out=folder / name, suite_paths=(), settings=settings, progress=watch)
+    device = next((turn.key.device for turn in turns if turn.key.device), None)
+    return Part(
+        task=recording.task,
+        arch=recording.arch,
+        backend=device or "static",
+        turns=tuple(sorted(turns, key=lambda turn: turn.turn)),
+        expected=tuple(turn.expect for turn in recording.turn),
+    )

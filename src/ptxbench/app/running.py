@@ -1,0 +1,34 @@
+"""Run the benchmark: a plan, the suite, an evaluator per task, a directory that can be resumed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from ptxbench.agent import RunConfig, RunSummary
+from ptxbench.agent import run as play
+from ptxbench.agent.engine.events import Progress
+from ptxbench.app.suites import open_suite
+from ptxbench.core.settings import Settings
+from ptxbench.evaluate import Evaluator, choose
+from ptxbench.schema import Task
+from ptxbench.toolchain import Builder
+
+
+def run_benchmark(
+    config: RunConfig,
+    *,
+    out: Path,
+    suite_paths: Sequence[Path],
+    settings: Settings,
+    backend: str | None = None,
+    progress: Progress | None = None,
+) -> RunSummary:
+    """Play the plan into ``out``, or go on with what is there. Raises ``RunMismatch`` when ``out`` was made otherwise."""
+    builder = Builder(settings)
+
+    def evaluator_for(task: Task) -> Evaluator:
+        return choose(task, backend, settings, builder)
+
+    return asyncio.run(play(config, open_suite(suite_paths), evaluator_for, out, progress))

@@ -1,0 +1,28 @@
+"""``ptxbench report``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ptxbench.cli.console import wants_json
+
+
+def register(application: typer.Typer) -> None:
+    """Add the command."""
+
+    @application.command()
+    def report(
+        directory: Annotated[list[Path], typer.Argument(help="Run directories.")],
+        format: Annotated[str, typer.Option("--format", help="table, csv, json or markdown.")] = "table",
+        json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    ) -> None:
+        """Show what runs found: turn correctness, target instructions, Fast_p, best speedups, tokens."""
+        from ptxbench.app.reporting import report_runs
+
+        chosen = "json" if wants_json(json) else format
+        text = report_runs(directory, chosen, width=None if sys.stdout.isatty() else 160)
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
