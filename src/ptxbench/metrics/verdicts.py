@@ -1,0 +1,37 @@
+"""What one turn counts as."""
+
+from __future__ import annotations
+
+from ptxbench.arch import ARCHITECTURES
+from ptxbench.schema import CellKey, Outcome, Turn
+
+DISTRUSTED_FLAGS = frozenset({"under_roofline", "tampered"})
+"""Flags of a latency that cannot be: the turn stays correct and counts as if it had not been timed (protocol section 5)."""
+
+
+def is_correct(turn: Turn) -> bool:
+    """Whether the turn is correct in its run's profile."""
+    return turn.outcome is Outcome.CORRECT
+
+
+def is_qualified(turn: Turn) -> bool:
+    """Whether the turn is correct and its target instructions are known to have executed."""
+    return is_correct(turn) and turn.proof is not None and turn.proof.status == "qualified"
+
+
+def is_unproven(turn: Turn) -> bool:
+    """Whether the turn is correct and nobody knows whether its target instructions executed."""
+    return is_correct(turn) and (turn.proof is None or turn.proof.status == "unknown")
+
+
+def speedup_of(turn: Turn) -> float | None:
+    """Return the speedup of a correct turn with a latency that can be trusted, None otherwise."""
+    if not is_correct(turn) or DISTRUSTED_FLAGS.intersection(turn.flags):
+        return None
+    return turn.speedup
+
+
+def has_target_instructions(key: CellKey) -> bool:
+    """Whether the cell's architecture has instructions to ask for; unknown architectures are taken to have some."""
+    arch = ARCHITECTURES.get(key.arch)
+    return arch is None or arch.is_gpu
