@@ -8,7 +8,7 @@ from statistics import median
 
 from ptxbench.metrics.bootstrap import rate_interval
 from ptxbench.metrics.rows import AtLimit, NotReached
-from ptxbench.metrics.verdicts import is_correct, is_qualified, is_unproven, speedup_of
+from ptxbench.metrics.verdicts import is_correct, is_decided, is_qualified, is_unproven, speedup_of
 from ptxbench.schema import Turn
 
 LIMITS = (1, 4, 8)
@@ -22,7 +22,7 @@ def at_limit(k: int, turns: Sequence[Turn], not_reached: Sequence[NotReached], t
     n_by_trajectory = Counter(turn.trajectory for turn in inside) + missing
     n = len(inside) + missing.total()
     undecided = sum(turn.outcome is None for turn in inside)
-    decided = n > 0 and not (inside and undecided == len(inside))
+    decided = is_decided(inside, missing.total())
     correct = [turn for turn in inside if is_correct(turn)]
     qualified = [turn for turn in inside if is_qualified(turn)] if target else []
     speedups = _speedups(correct)

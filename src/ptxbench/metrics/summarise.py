@@ -10,7 +10,7 @@ from ptxbench.core.errors import UsageError
 from ptxbench.metrics.fast_p import UNKNOWN, fast_p
 from ptxbench.metrics.limits import LIMITS, at_limit, not_reached_below
 from ptxbench.metrics.rows import Curves, NotReached, Plan, Row
-from ptxbench.metrics.verdicts import has_target_instructions, is_qualified, speedup_of
+from ptxbench.metrics.verdicts import has_target_instructions, is_decided, is_qualified, speedup_of
 from ptxbench.schema import CellKey, TokenCount, Turn
 
 GPU_STAGES = ("sanitize", "compare", "time", "prove", "debug")
@@ -39,7 +39,7 @@ def _row(key: CellKey, turns: list[Turn], plan: Plan | None) -> Row:
     n_planned = plan.planned_turns if plan else len(turns)
     missing = sum(not_reached_below(length, gap, length) for gap in gaps)
     n_by_variant = _n_by_variant(turns, gaps, length)
-    decided = any(turn.outcome is not None for turn in turns) or missing > 0
+    decided = is_decided(turns, missing)
     return Row(
         key=key,
         trajectories=len({turn.trajectory for turn in turns} | {gap.trajectory for gap in gaps}),

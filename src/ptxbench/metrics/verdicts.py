@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ptxbench.arch import ARCHITECTURES
 from ptxbench.schema import CellKey, Outcome, Turn
 
@@ -29,6 +31,11 @@ def speedup_of(turn: Turn) -> float | None:
     if not is_correct(turn) or DISTRUSTED_FLAGS.intersection(turn.flags):
         return None
     return turn.speedup
+
+
+def is_decided(turns: Sequence[Turn], not_reached: int) -> bool:
+    """Whether rates over these turns say anything: some turn has an outcome, or all that was planned was not reached."""
+    return any(turn.outcome is not None for turn in turns) or (not turns and not_reached > 0)
 
 
 def has_target_instructions(key: CellKey) -> bool:

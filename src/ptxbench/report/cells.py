@@ -1,0 +1,121 @@
+"""What stands in a table's cells: triplets over the turn limits, honest about what was not decided."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ptxbench.metrics import LIMITS, AtLimit, Row
+
+ABSENT = "–"
+UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class TableLine:
+    """A row's texts: first lines ask for the target instruction, second lines (in parentheses) do not."""
+
+    model: str
+    task: str
+    turns: str
+    correctness: tuple[str, str]
+    best: tuple[str, str]
+    median: tuple[str, str]
+    outcomes: str
+
+
+COLUMNS = ("model", "task", "N", "turn correctness ≤1/≤4/≤8", "best speedup ≤1/≤4/≤8", "median speedup", "outcomes")
+
+
+def table_line(row: Row) -> TableLine:
+    """Return the texts of one row."""
+    last = row.at[str(LIMITS[-1])]
+    return TableLine(
+        model=row.key.model,
+        task=row.key.task,
+        turns=str(row.n_planned) if row.complete else f"{row.n_evaluated} of {row.n_planned}",
+        correctness=(
+            _triplet(row, [_rate(at, at.target_turn_correctness) for at in _limits(row)]),
+            _in_parentheses(_triplet(row, [_rate(at, at.turn_correctness) for at in _limits(row)])),
+        ),
+        best=(
+            _triplet(row, [_speedup(at.target_best_speedup) for at in _limits(row)]),
+            _in_parentheses(_triplet(row, [_speedup(at.best_speedup) for at in _limits(row)])),
+        ),
+        median=(_speedup(last.target_median_speedup), _in_parentheses(_speedup(last.median_speedup))),
+        outcomes=_outcomes(row),
+    )
+
+
+def heading(rows: Sequence[Row]) -> str:
+    """Return one line with what the rows have in common beside model and task: what makes them comparable."""
+    key = rows[0].key
+    parts = [f"profile {key.protocol}", f"arch {key.arch}", f"device {rows[0].device_name or key.device or 'none'}"]
+    parts.append(f"language {key.language}")
+    parts += [f"{name} {value}" for name in ("pack", "arm", "condition", "checkpoint") if (value := getattr(key, name))]
+    parts.append(f"harness {key.harness}")
+    baselines = sorted({row.baseline for row in rows if row.baseline})
+    parts.append("baseline " + (", ".join(baselines) if baselines else "not measured"))
+    return " · ".join(parts)
+
+
+def comparable_groups(rows: Sequence[Row]) -> list[list[Row]]:
+    """Return the rows in groups that may stand in one table (protocol section 9), in order."""
+    groups: dict[tuple[str | None, ...], list[Row]] = {}
+    for row in rows:
+        key = row.key
+        same = (key.protocol, key.arch, key.device, key.language, key.pack, key.arm, key.condition, key.checkpoint, key.harness)
+        groups.setdefault(same, []).append(row)
+    return list(groups.values())
+
+
+def notes(rows: Sequence[Row]) -> list[str]:
+    """Return the footnotes that a table of these rows needs."""
+    lines = []
+    last = str(LIMITS[-1])
+    if any(row.at[last].target_turn_correctness is not None or row.at[last].target_best_speedup is not None for row in rows):
+        lines.append("First line: correct and target instructions executed; in parentheses: correct.")
+    elif rows:
+        lines.append(f"In parentheses: correct. The line above asks for executed target instructions ({ABSENT}: none to ask for).")
+    undecided = sum(row.at[last].undecided_turns for row in rows)
+    if undecided:
+        lines.append(
+            f"{undecided} turns could not be decided on this machine; they are in N, and a rate with ≥ counts none of them."
+        )
+    unknown = sum(row.at[last].unknown_proofs for row in rows)
+    if unknown:
+        lines.append(f"{unknown} correct turns have an unknown proof; they are in N and not in the first line.")
+    if not all(row.complete for row in rows):
+        lines.append("Incomplete rows show evaluated of planned turns; run again to resume.")
+    return lines
+
+
+def _limits(row: Row) -> list[AtLimit]:
+    return [row.at[str(k)] for k in LIMITS]
+
+
+def _triplet(row: Row, texts: Sequence[str]) -> str:
+    """Return the three values, or one word when they all are that word."""
+    return texts[0] if len(set(texts)) == 1 and texts[0] in (ABSENT, UNDECIDED) else " / ".join(texts)
+
+
+def _rate(at: AtLimit, rate: float | None) -> str:
+    if rate is None:
+        return UNDECIDED if at.undecided_turns and at.turn_correctness is None else ABSENT
+    return f"{'≥' if at.undecided_turns else ''}{100 * rate:.1f}%"
+
+
+def _speedup(value: float | None) -> str:
+    return ABSENT if value is None else f"{value:.3f}×"
+
+
+def _in_parentheses(text: str) -> str:
+    return f"({text})"
+
+
+def _outcomes(row: Row) -> str:
+    counted: Counter[str] = Counter()
+    for outcomes in row.outcomes_by_turn.values():
+        counted.update(outcomes)
+    return ", ".join(f"{count} {name}" for name, count in sorted(counted.items(), key=lambda item: (-item[1], item[0])))

@@ -1,0 +1,94 @@
+"""A report as terminal table, JSON, CSV or Markdown."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, get_args
+
+from ptxbench.core.errors import UsageError
+from ptxbench.metrics import AtLimit, Row
+from ptxbench.report.cells import COLUMNS, comparable_groups, heading, notes, table_line
+from ptxbench.schema import CellKey
+
+Format = Literal["table", "json", "csv", "markdown"]
+
+DEFAULT_WIDTH = 140
+
+
+def render(rows: Sequence[Row], format: Format, *, width: int = DEFAULT_WIDTH, color: bool = False) -> str:
+    """Return the rows in a format. ``width`` (in characters) and ``color`` are for ``table``. Raises ``UsageError``."""
+    writers: dict[str, Callable[[], str]] = {
+        "table": lambda: _table(rows, width, color),
+        "json": lambda: _json(rows),
+        "csv": lambda: _csv(rows),
+        "markdown": lambda: _markdown(rows),
+    }
+    if format not in writers:
+        raise UsageError(f"unknown report format {format!r}", next_step=f"known: {', '.join(get_args(Format))}")
+    return writers[format]()
+
+
+def _json(rows: Sequence[Row]) -> str:
+    return json.dumps([row.model_dump(mode="json") for row in rows], indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _csv(rows: Sequence[Row]) -> str:
+    """Return one line per row and turn limit."""
+    stream = io.StringIO()
+    numbers = [name for name in AtLimit.model_fields if name != "ci95"]
+    bounds = [f"{rate}_{end}" for rate in ("turn_correctness", "target_turn_correctness") for end in ("ci95_low", "ci95_high")]
+    plain = ["baseline", "trajectories", "n_planned", "n_evaluated", "complete"]
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([*CellKey.model_fields, *plain, "k", *numbers, *bounds])
+    for row in rows:
+        for k, at in row.at.items():
+            cells: list[Any] = [getattr(row.key, name) for name in CellKey.model_fields]
+            cells += [getattr(row, name) for name in plain]
+            cells += [k, *(getattr(at, name) for name in numbers)]
+            for rate in ("turn_correctness", "target_turn_correctness"):
+                cells += at.ci95.get(rate) or (None, None)
+            writer.writerow(cells)
+    return stream.getvalue()
+
+
+def _markdown(rows: Sequence[Row]) -> str:
+    if not rows:
+        return "No turns.\n"
+    parts = []
+    for group in comparable_groups(rows):
+        lines = [heading(group), "", "| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
+        for row in group:
+            line = table_line(row)
+            pairs = ["<br>".join(pair) for pair in (line.correctness, line.best, line.median)]
+            cells = [line.model, line.task, line.turns, *pairs, line.outcomes]
+            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        footnotes = notes(group)
+        lines += ["", *(f"{note}  " for note in footnotes[:-1]), *footnotes[-1:]]
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def _table(rows: Sequence[Row], width: int, color: bool) -> str:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    stream = io.StringIO()
+    console = Console(file=stream, width=width, force_terminal=color, color_system="standard" if color else None, highlight=False)
+    if not rows:
+        console.print("No turns.")
+    for group in comparable_groups(rows):
+        table = Table(title=Text(heading(group)), title_justify="left", title_style="bold", show_lines=True)
+        for column in COLUMNS:
+            table.add_column(column, overflow="fold", justify="left" if column in ("model", "task", "outcomes") else "center")
+        for row in group:
+            line = table_line(row)
+            pairs = ["\n".join(pair) for pair in (line.correctness, line.best, line.median)]
+            table.add_row(*(Text(cell) for cell in (line.model, line.task, line.turns, *pairs, line.outcomes)))
+        console.print(table)
+        for note in notes(group):
+            console.print(Text(note, style="dim"))
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"

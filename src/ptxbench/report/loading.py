@@ -1,0 +1,85 @@
+"""Turns out of run directories, with what their manifests and evaluations say about each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ptxbench.agent.engine.ledger import STORE_NAME, EndStep, TurnStep, read_steps
+from ptxbench.agent.engine.manifest import Manifest, read_manifest
+from ptxbench.core.errors import StorageError, UsageError
+from ptxbench.core.store import ContentStore
+from ptxbench.metrics import NotReached, Plan
+from ptxbench.schema import CellKey, Evaluation, Turn
+
+
+@dataclass(frozen=True)
+class RunTable:
+    """Turns of one or more runs, and a plan for each of their cells (a cell may have no turn yet)."""
+
+    turns: tuple[Turn, ...]
+    planned: dict[CellKey, Plan]
+
+
+def load_turns(folders: Iterable[Path]) -> RunTable:
+    """Return the turns of run directories; a run that still goes on may be read.
+
+    Raises ``UsageError`` for a folder that is no run directory and for a run that is named twice, ``StorageError`` for a
+    damaged journal.
+    """
+    turns: list[Turn] = []
+    planned: dict[CellKey, Plan] = {}
+    for folder in folders:
+        manifest = read_manifest(folder)
+        if any(cell.key in planned for cell in manifest.cells):
+            raise UsageError(f"run {manifest.run} is named twice", next_step="name each run directory once")
+        rows, gaps = _read(folder)
+        turns += rows
+        planned |= _plans(folder, manifest, rows, gaps)
+    return RunTable(tuple(turns), planned)
+
+
+def _read(folder: Path) -> tuple[list[Turn], list[EndStep]]:
+    steps = read_steps(folder)
+    return [s.row for s in steps if isinstance(s, TurnStep)], [s for s in steps if isinstance(s, EndStep)]
+
+
+def _plans(folder: Path, manifest: Manifest, turns: list[Turn], gaps: list[EndStep]) -> dict[CellKey, Plan]:
+    store = ContentStore(folder / STORE_NAME)
+    plans: dict[CellKey, Plan] = {}
+    for cell in manifest.cells:
+        key = cell.key
+        judged = _an_evaluation(store, [turn for turn in turns if turn.key == key])
+        plans[key] = Plan(
+            variants=tuple(manifest.config["variants"]),
+            trajectories=manifest.config["trajectories"],
+            turns=manifest.config["turns"],
+            not_reached=tuple(
+                NotReached(trajectory=gap.place.trajectory, variant=gap.place.variant, first=gap.turn)
+                for gap in gaps
+                if (gap.place.task, gap.place.workload, gap.place.arch) == (key.task, key.workload, key.arch)
+            ),
+            baseline=_baseline(judged),
+            device_name=judged.device.name if judged and judged.device else None,
+        )
+    return plans
+
+
+def _an_evaluation(store: ContentStore, turns: list[Turn]) -> Evaluation | None:
+    """Return the evaluation that says most about where a cell was measured: one with a reference latency if there is one."""
+    evaluated = [turn for turn in turns if turn.hashes.evaluation is not None]
+    timed = [turn for turn in evaluated if turn.reference_us is not None]
+    for turn in (timed or evaluated)[:1]:
+        try:
+            return Evaluation.model_validate_json(store.get(turn.hashes.evaluation or ""))
+        except KeyError:
+            raise StorageError(f"the run's store has lost {turn.hashes.evaluation}") from None
+    return None
+
+
+def _baseline(evaluation: Evaluation | None) -> str | None:
+    if evaluation is None or evaluation.latency is None:
+        return None
+    reference = evaluation.latency.reference
+    return reference.library if reference.version is None else f"{reference.library} {reference.version}"
