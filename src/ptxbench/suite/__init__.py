@@ -3,7 +3,7 @@
 ``load()`` gives a ``Suite``; ``suite.task("gemm_n7168_k5120")`` one workload on one architecture, ready to evaluate.
 """
 
-from ptxbench.suite.loading import load
+from ptxbench.suite.loading import load, load_folder
 from ptxbench.suite.suite import Suite
 
-__all__ = ["Suite", "load"]
+__all__ = ["Suite", "load", "load_folder"]

@@ -39,7 +39,9 @@ DERIVATIONS = {
     "attention": ("attention_numpy", False),
     "attention_causal": ("attention_numpy", True),
 }
-"""Functions of Q, K, V that derived inputs come from: reference file and whether it is causal."""
+"""Functions of ``DERIVED_FROM`` that derived inputs come from: reference file and whether it is causal."""
+
+DERIVED_FROM = ("Q", "K", "V")
 
 
 def generator(seed: int, kind: Kind, name: str) -> np.random.Generator:
@@ -70,11 +72,13 @@ def draw(task: Task, seed: int, kind: Kind = "published") -> Inputs:
     derived: dict[str, str] = {}
     for name, spec in task.definition.inputs.items():
         descriptor = task.workload.inputs.get(name)
-        sampler = task.samplers[name]
+        sampler = task.samplers.get(name)
         if isinstance(descriptor, ScalarInput):
             drawn[name] = descriptor.value
         elif isinstance(descriptor, SafetensorsInput):
             drawn[name] = _stored(task, name, descriptor)
+        elif sampler is None:
+            raise SuiteError(f"{task.name} does not say how its input {name} is drawn", next_step="add a sampler for it")
         elif sampler.rule is not None:
             derived[name] = sampler.rule
         else:
@@ -127,7 +131,7 @@ def _derive(task: Task, drawn: Mapping[str, Value], derived: Mapping[str, str]) 
         if function not in results:
             file, causal = DERIVATIONS[function]
             run = compile_reference(reference_source(file, CAUSAL=causal), f"{file}.py")
-            results[function] = dict(zip(("O", "LSE"), run(drawn["Q"], drawn["K"], drawn["V"]), strict=True))
+            results[function] = dict(zip(("O", "LSE"), run(*(drawn[source] for source in DERIVED_FROM)), strict=True))
         values[name] = results[function][output].astype(NUMPY_TYPES[task.definition.inputs[name].dtype], copy=False)
     return values
 

@@ -49,6 +49,15 @@ def load(paths: Sequence[Path] = (), *, include_bundled: bool = True) -> Suite:
     return Suite(specs, ambiguous=ambiguous, warnings=warnings)
 
 
+def load_folder(path: Path) -> Suite:
+    """Load one FlashInfer-Trace folder alone, in order to validate it: records that cannot be used become its ``problems``.
+
+    Raises ``SuiteError`` when the folder does not exist or has no ``definitions`` folder.
+    """
+    folder = read_folder(Path(path))
+    return Suite(folder.specs, warnings=folder.warnings, problems=folder.problems)
+
+
 def _read(path: Path) -> Folder:
     folder = read_folder(path)
     if folder.problems:

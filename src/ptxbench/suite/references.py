@@ -12,6 +12,13 @@ from ptxbench.core.errors import SuiteError, ToolMissing
 from ptxbench.schema import Task
 from ptxbench.suite.dtypes import NAMES, NUMPY_TYPES, Array
 
+
+class ReferenceFailed(SuiteError):
+    """A reference raised an exception: the suite is at fault, no candidate."""
+
+    code = "reference_failed"
+
+
 Function = Callable[[Mapping[str, Any]], dict[str, Array]]
 """Takes a task's inputs by name (see ``inputs.draw``), returns its outputs by name."""
 
@@ -35,21 +42,24 @@ def load_reference(task: Task) -> Function:
 
     A torch reference runs on the CPU, where the bundled ones compute in float32 without cuDNN or cuBLAS.
 
-    Raises ``ToolMissing`` when the library that the reference needs is not installed, ``SuiteError`` when the reference's outputs
-    do not have the definition's number or shapes.
+    Raises ``ToolMissing`` when the library that the reference needs is not installed. The function raises ``ReferenceFailed`` for
+    whatever the reference raises, and ``SuiteError`` when the outputs do not have the definition's number or shapes.
     """
     needs = task.reference.needs
     if needs != "numpy" and find_spec(needs) is None:
         extra = EXTRAS[needs]
         step = f'pip install "ptxbench[{extra}]"' if extra else f"install {needs}"
         raise ToolMissing(f"the reference of {task.name} needs {needs}, which is not installed", next_step=step)
-    run = compile_reference(task.definition.reference, f"<reference of {task.name}>")
 
     def call(inputs: Mapping[str, Any]) -> dict[str, Array]:
         arguments = [inputs[name] for name in task.definition.inputs]
-        if needs == "numpy":
-            return _outputs(task, run(*arguments))
-        return _outputs(task, _on_torch(run, arguments))
+        try:
+            run = compile_reference(task.definition.reference, f"<reference of {task.name}>")
+            result = run(*arguments) if needs == "numpy" else _on_torch(run, arguments)
+        except Exception as error:  # noqa: BLE001 - the suite's own code may raise anything, and none of it is ours
+            message = f"the reference of {task.name} failed: {type(error).__name__}: {error}"
+            raise ReferenceFailed(message, next_step="correct the definition's reference") from error
+        return _outputs(task, result)
 
     return call
 

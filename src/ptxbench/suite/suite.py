@@ -9,6 +9,7 @@ from ptxbench import arch as architectures
 from ptxbench.core.canonical import content_hash
 from ptxbench.core.errors import SuiteError, UnknownTask, UsageError, nearest
 from ptxbench.schema import SuiteWorkload, Task, TaskSpec
+from ptxbench.suite.json_text import Problem
 
 BUNDLED = "bundled"
 """How the bundled suite is called where a folder defines a task of the same name."""
@@ -21,6 +22,7 @@ class Suite:
         specs: the tasks; each name once.
         ambiguous: names that the bundled suite and a folder define differently, with what to say instead and where each is.
         warnings: what was odd about the folders (unknown keys, definitions without workloads), one line each.
+        problems: records that could not be used; empty unless the suite was loaded to be validated.
     """
 
     def __init__(
@@ -29,6 +31,7 @@ class Suite:
         *,
         ambiguous: Mapping[str, Mapping[str, str]] | None = None,
         warnings: Iterable[str] = (),
+        problems: Iterable[Problem] = (),
     ) -> None:
         self._ambiguous = dict(ambiguous or {})
         self._specs: dict[str, TaskSpec] = {}
@@ -36,6 +39,7 @@ class Suite:
             key = f"{BUNDLED}:{spec.name}" if spec.name in self._ambiguous else spec.name
             self._specs[key] = spec
         self.warnings = tuple(warnings)
+        self.problems = tuple(problems)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -48,11 +52,12 @@ class Suite:
         return content_hash({name: spec.hash for name, spec in self._specs.items()})
 
     def get(self, name: str) -> TaskSpec:
-        """Return a task by name.
+        """Return a task by name, ``NAME`` or ``NAME@UUID``.
 
         Raises ``UnknownTask`` with the nearest names, and ``SuiteError`` for a name that the bundled suite and a folder define
         differently.
         """
+        name = self._settled(name)
         if name in self._ambiguous:
             choices = self._ambiguous[name]
             places = " and ".join(f"{where} (as {qualified})" for qualified, where in choices.items())
@@ -78,10 +83,7 @@ class Suite:
         Raises ``UnknownTask`` for an unknown name or UUID, ``UnknownArch`` for an unknown architecture, and ``UsageError`` for one
         that the task does not exist for.
         """
-        base, at, identifier = name.partition("@")
-        if at and base in self._ambiguous:
-            base = self._settle(base, identifier)
-        spec = self.get(base)
+        spec = self.get(name)
         if arch is None:
             arch = spec.archs[0]
         if architectures.get(arch).name not in spec.archs:
@@ -89,17 +91,19 @@ class Suite:
             raise UsageError(
                 f"{spec.name} is a task for {known}, not for {arch}", next_step=f"leave --arch out or choose from {known}"
             )
-        wanted = identifier if at else spec.default_workload
+        _, at, uuid = name.partition("@")
+        wanted = uuid if at else spec.default_workload
         return _task(spec, _workload(spec, wanted), arch)
 
-    def _settle(self, name: str, identifier: str) -> str:
-        """Return the qualified name of an ambiguous task, where the workload's UUID tells which is meant."""
+    def _settled(self, name: str) -> str:
+        """Return the name without ``@UUID``, qualified where it is ambiguous and the workload's UUID tells which is meant."""
+        base, _, uuid = name.partition("@")
         owners = [
             qualified
-            for qualified in self._ambiguous[name]
-            if any(one.workload.uuid == identifier for one in self._specs[qualified].workloads)
+            for qualified in self._ambiguous.get(base, {})
+            if any(one.workload.uuid == uuid for one in self._specs[qualified].workloads)
         ]
-        return owners[0] if len(owners) == 1 else name
+        return owners[0] if len(owners) == 1 else base
 
 
 def _workload(spec: TaskSpec, uuid: str) -> SuiteWorkload:

@@ -1,0 +1,139 @@
+"""``validate``: what is wrong with a suite, as a list of findings."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+from ptxbench.core.errors import SuiteError
+from ptxbench.schema import Record, SafetensorsInput, ScalarInput, SuiteWorkload, TaskSpec
+from ptxbench.suite.constraints import holds
+from ptxbench.suite.suite import Suite
+
+Severity = Literal["error", "warning"]
+
+
+class Finding(Record):
+    """One thing that is wrong (``error``) or doubtful (``warning``). ``code`` is stable; ``task`` is empty for a file's problem."""
+
+    severity: Severity
+    code: str
+    task: str
+    workload: str | None = None
+    text: str
+
+
+def validate(suite: Suite, names: Sequence[str] | None = None) -> list[Finding]:
+    """Check a suite's structure, and, for tasks whose reference needs nothing but NumPy, that wrong answers are refused.
+
+    Args:
+        suite: from ``load``, or from ``load_folder``, whose unusable records become findings.
+        names: the tasks to check, None for all.
+
+    Structure: constraints hold, every input has a descriptor and a sampler, the reference's arguments are the inputs, files exist
+    with the right shape and type, UUIDs are unique. Degenerate tasks: all zeros or a constant pass, no output depends on an
+    input, an answer scaled by 0.85 passes the strict rule (see ``degenerate``).
+    """
+    from ptxbench.suite.degenerate import degenerate
+
+    findings = [Finding(severity="error", code="record", task="", text=f"{one.where}: {one.message}") for one in suite.problems]
+    findings += [Finding(severity="warning", code="folder", task="", text=text) for text in suite.warnings]
+    specs = [suite.get(name) for name in (suite.names if names is None else names)]
+    findings += _shared_uuids(specs)
+    for spec in specs:
+        structure = [*_reference(spec), *_rules(spec)]
+        for one in spec.workloads:
+            structure += _workload(spec, one)
+        findings += structure
+        if not any(finding.severity == "error" for finding in structure):
+            findings += degenerate(spec)
+    return findings
+
+
+def _shared_uuids(specs: Sequence[TaskSpec]) -> Iterator[Finding]:
+    owners: dict[str, str] = {}
+    for spec in specs:
+        for one in spec.workloads:
+            uuid = one.workload.uuid
+            if uuid in owners:
+                text = f"the UUID is also a workload's of {owners[uuid]}"
+                yield Finding(severity="error", code="uuid", task=spec.name, workload=uuid, text=text)
+            owners.setdefault(uuid, spec.name)
+
+
+def _reference(spec: TaskSpec) -> Iterator[Finding]:
+    tree = ast.parse(spec.definition.reference)
+    run = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "run")
+    arguments = tuple(argument.arg for argument in (*run.args.posonlyargs, *run.args.args))
+    if run.args.vararg is None and arguments != tuple(spec.definition.inputs):
+        text = f"the reference takes {', '.join(arguments) or 'nothing'}; the inputs are {', '.join(spec.definition.inputs)}"
+        yield Finding(severity="error", code="arguments", task=spec.name, text=text)
+
+
+def _rules(spec: TaskSpec) -> Iterator[Finding]:
+    """Check samplers and tolerance against the definition's arguments."""
+    random = {
+        name
+        for one in spec.workloads
+        for name, value in one.workload.inputs.items()
+        if not isinstance(value, (ScalarInput, SafetensorsInput))
+    }
+    for name in sorted(random & set(spec.definition.inputs) - set(spec.samplers)):
+        yield Finding(severity="error", code="sampler", task=spec.name, text=f"nothing says how the input {name} is drawn")
+    for name in sorted(set(spec.tolerance.frobenius) - set(spec.definition.outputs)):
+        yield Finding(
+            severity="error", code="tolerance", task=spec.name, text=f"there is a strict bound for {name}, which is no output"
+        )
+    if min(spec.tolerance.atol, spec.tolerance.rtol, *spec.tolerance.frobenius.values()) < 0:
+        yield Finding(severity="error", code="tolerance", task=spec.name, text="a tolerance is negative: nothing can pass")
+    for name in sorted(set(spec.definition.outputs) - set(spec.tolerance.frobenius)):
+        yield Finding(severity="warning", code="tolerance", task=spec.name, text=f"the output {name} has no strict bound")
+    if spec.scale_inputs and spec.root is not None and spec.oracle is None:
+        text = "inputs may be scaled although the task has no oracle: the reference judges itself"
+        yield Finding(severity="warning", code="oracle", task=spec.name, text=text)
+
+
+def _workload(spec: TaskSpec, one: SuiteWorkload) -> Iterator[Finding]:
+    workload, definition = one.workload, spec.definition
+
+    def error(code: str, text: str) -> Finding:
+        return Finding(severity="error", code=code, task=spec.name, workload=workload.uuid, text=text)
+
+    values = dict(definition.sizes(workload.axes))
+    scalars = {name: value.value for name, value in workload.inputs.items() if isinstance(value, ScalarInput)}
+    for constraint in definition.constraints or ():
+        if holds(constraint, values | scalars) is False:
+            yield error("constraint", f"{constraint} does not hold for {dict(workload.axes)}")
+    missing = [name for name in definition.inputs if name not in workload.inputs]
+    if missing:
+        yield error("inputs", f"no descriptor for {', '.join(missing)}")
+    for name, value in workload.inputs.items():
+        if name not in definition.inputs:
+            yield error("inputs", f"{name} is not an input")
+        elif isinstance(value, ScalarInput) and definition.inputs[name].shape is not None:
+            yield error("inputs", f"{name} is a tensor, and the workload gives a scalar")
+        elif isinstance(value, SafetensorsInput):
+            problem = _blob(spec, one, name, value)
+            if problem:
+                yield error("blob", problem)
+
+
+def _blob(spec: TaskSpec, one: SuiteWorkload, name: str, descriptor: SafetensorsInput) -> str | None:
+    """Return what is wrong with the file of an input, None when nothing is."""
+    from ptxbench.suite.safetensors import read_header
+
+    if spec.root is None:
+        return f"{name} is a file, but the task has no folder"
+    try:
+        infos = read_header(Path(spec.root) / descriptor.path)
+    except SuiteError as error:
+        return error.message
+    info = infos.get(descriptor.tensor_key)
+    if info is None:
+        return f"{descriptor.path} has no tensor {descriptor.tensor_key}"
+    shape, dtype = spec.definition.shape(name, one.workload.axes) or (), spec.definition.inputs[name].dtype
+    if (info.shape, info.dtype) != (shape, dtype):
+        return f"{descriptor.path}: {descriptor.tensor_key} is {info.dtype}{list(info.shape)}, not {dtype}{list(shape)}"
+    return None
