@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from ptxbench.agent import RunConfig
-from ptxbench.agent.engine.events import Event, Evaluating, TurnFinished
+from ptxbench.agent.engine.events import Evaluating, Event, TurnFinished
 from ptxbench.app.recording import load_recording
 from ptxbench.app.reporting import report_runs
 from ptxbench.app.running import run_benchmark
