@@ -83,8 +83,9 @@ def _softmax() -> TaskSpec:
         work_share=None,
         reference=REFERENCE,
         tolerance=softmax_tolerance(COLUMNS),
-        # 32 times larger values overflow exp in float32 unless the row's maximum is subtracted first.
-        samplers={"X": Sampler(kind="normal", scaled=32.0)},
+        # N(0, 1) would give outputs near 1/1024, which atol = 1e-2 cannot tell from zero. Scaled, exp overflows in float32
+        # unless the row's maximum is subtracted first.
+        samplers={"X": Sampler(kind="normal", scale=4.0, scaled=8.0)},
         oracle="softmax",
         archs=ARCHS,
     )

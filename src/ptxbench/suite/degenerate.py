@@ -52,7 +52,7 @@ def degenerate(spec: TaskSpec) -> Iterator[Finding]:
 
 
 def _accepted(task: Task, expected: Mapping[str, Array], oracle: Mapping[str, Array]) -> Iterator[Finding]:
-    """Report wrong answers that the rules accept: an error where the strict one does, a warning where only the published one does."""
+    """Report wrong answers that are accepted: an error when by the strict rule, a warning when by the published one alone."""
     from ptxbench.suite.validating import Finding
 
     for name, right in expected.items():

@@ -35,7 +35,8 @@ def export(suite: Suite, folder: Path, names: Sequence[str] | None = None, *, bl
             derived from, to ``blob/workloads/<op_type>/<name>/<uuid>.safetensors``: other readers would draw them at random. At
             published sizes this takes about a minute and 0.8 GB for each workload.
 
-    Raises ``UnknownTask``, ``UsageError`` for a folder in use, ``SuiteError`` for two tasks that would share a file, ``StorageError``.
+    Raises ``UnknownTask``, ``UsageError`` for a folder in use, ``SuiteError`` for two tasks that would share a file, and
+    ``StorageError``.
     """
     specs = [suite.get(name) for name in (suite.names if names is None else names)]
     _refuse_shared_files(specs)

@@ -35,13 +35,26 @@ LIBRARIES: dict[str, Reference] = {
 """What a foreign reference is measured as, by the module that it imports; the first that applies."""
 
 
+@dataclass(frozen=True)
+class Stored:
+    """An input that ptxbench draws and that is stored in a file for other readers, and the line that says so."""
+
+    path: Path
+    line: int
+    definition: Definition
+    axes: dict[str, int]
+    name: str
+    descriptor: SafetensorsInput
+
+
 @dataclass
 class Folder:
-    """What a folder holds: its tasks, the file of each, and what was odd or unusable."""
+    """What a folder holds: its tasks, the file of each, inputs stored for others, and what was odd or unusable."""
 
     root: Path
     specs: list[TaskSpec] = field(default_factory=list)
     files: dict[str, Path] = field(default_factory=dict)
+    stored: list[Stored] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
@@ -81,6 +94,15 @@ def read_folder(root: Path) -> Folder:
         else:
             folder.warnings.append(f"{record.path}: {name} has no workloads and is left out")
     return folder
+
+
+def blob_paths(folder: Folder) -> tuple[str, ...]:
+    """Return the files that workloads name, relative to the folder, each once."""
+    descriptors = [one.descriptor for one in folder.stored]
+    for spec in folder.specs:
+        for one in spec.workloads:
+            descriptors += [value for value in one.workload.inputs.values() if isinstance(value, SafetensorsInput)]
+    return tuple(sorted({descriptor.path for descriptor in descriptors}))
 
 
 def _collect(folder: Folder, steps: Iterator[None]) -> None:
@@ -159,6 +181,12 @@ def _read_workload(folder: Folder, records: dict[str, _Record], path: Path, numb
     if keys:
         folder.warnings.append(f"{path}:{number}: unknown keys kept: {', '.join(keys)}")
     record.workloads.append(_workload(trace, data, additions))
+    if additions and additions.inputs:
+        folder.stored += [
+            Stored(path, number, record.definition, trace.workload.axes, name, descriptor)
+            for name, descriptor in trace.workload.inputs.items()
+            if name in additions.inputs and isinstance(descriptor, SafetensorsInput)
+        ]
 
 
 def _workload(trace: Trace, data: dict[str, Any], additions: WorkloadAdditions | None) -> SuiteWorkload:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ptxbench.core.errors import SuiteError, UsageError
-from ptxbench.schema import SafetensorsInput
-from ptxbench.suite.folder import Folder, read_folder
+from ptxbench.suite.folder import Folder, blob_paths, read_folder
 from ptxbench.suite.staging import new_folder
 
 
@@ -47,14 +46,8 @@ def import_suite(source: Path, target: Path) -> Imported:
 def _files(folder: Folder) -> list[Path]:
     """Return the files to copy, relative to the folder."""
     records = [*(folder.root / "definitions").rglob("*.json"), *(folder.root / "workloads").rglob("*.jsonl")]
-    blobs = {
-        descriptor.path
-        for spec in folder.specs
-        for one in spec.workloads
-        for descriptor in one.workload.inputs.values()
-        if isinstance(descriptor, SafetensorsInput)
-    }
-    for blob in sorted(blobs):
+    blobs = blob_paths(folder)
+    for blob in blobs:
         if not (folder.root / blob).is_file():
             raise SuiteError(f"{folder.root / blob} does not exist", next_step="download the suite's blobs first")
-    return sorted(path.relative_to(folder.root) for path in records) + [Path(blob) for blob in sorted(blobs)]
+    return sorted(path.relative_to(folder.root) for path in records) + [Path(blob) for blob in blobs]

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from ptxbench.core.errors import SuiteError
 from ptxbench.schema import TaskSpec
+from ptxbench.suite.blobs import blob_problem
 from ptxbench.suite.folder import Folder, read_folder
+from ptxbench.suite.json_text import Problem
 from ptxbench.suite.suite import BUNDLED, Suite
 
 
@@ -50,12 +52,20 @@ def load(paths: Sequence[Path] = (), *, include_bundled: bool = True) -> Suite:
 
 
 def load_folder(path: Path) -> Suite:
-    """Load one FlashInfer-Trace folder alone, in order to validate it: records that cannot be used become its ``problems``.
+    """Load one FlashInfer-Trace folder alone, in order to validate it.
+
+    Records that cannot be used become the suite's ``problems``, and so do files stored for other readers that are missing or do
+    not fit (``load`` does not look at those: ptxbench draws such inputs itself).
 
     Raises ``SuiteError`` when the folder does not exist or has no ``definitions`` folder.
     """
     folder = read_folder(Path(path))
-    return Suite(folder.specs, warnings=folder.warnings, problems=folder.problems)
+    problems = list(folder.problems)
+    for one in folder.stored:
+        message = blob_problem(folder.root, one.definition, one.axes, one.name, one.descriptor)
+        if message:
+            problems.append(Problem(one.path, one.line, message, "export the suite again, with its blobs"))
+    return Suite(folder.specs, warnings=folder.warnings, problems=problems)
 
 
 def _read(path: Path) -> Folder:

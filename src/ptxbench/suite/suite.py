@@ -66,7 +66,10 @@ class Suite:
                 next_step=f"say {' or '.join(choices)}",
                 choices=list(choices),
             )
-        spec = self._specs.get(name) or self._specs.get(name.removeprefix(f"{BUNDLED}:"))
+        spec = self._specs.get(name)
+        if spec is None and name.startswith(f"{BUNDLED}:"):
+            bare = self._specs.get(name.removeprefix(f"{BUNDLED}:"))
+            spec = bare if bare is not None and bare.root is None else None
         if spec is None:
             close = nearest(name, list(self._specs))
             step = f"did you mean {', '.join(close)}?" if close else "`ptxbench tasks list` prints the names"

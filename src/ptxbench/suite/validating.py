@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
-from ptxbench.core.errors import SuiteError
 from ptxbench.schema import Record, SafetensorsInput, ScalarInput, SuiteWorkload, TaskSpec
+from ptxbench.suite.blobs import blob_problem
 from ptxbench.suite.constraints import holds
 from ptxbench.suite.suite import Suite
 
@@ -86,8 +86,8 @@ def _rules(spec: TaskSpec) -> Iterator[Finding]:
         yield Finding(
             severity="error", code="tolerance", task=spec.name, text=f"there is a strict bound for {name}, which is no output"
         )
-    if min(spec.tolerance.atol, spec.tolerance.rtol, *spec.tolerance.frobenius.values()) < 0:
-        yield Finding(severity="error", code="tolerance", task=spec.name, text="a tolerance is negative: nothing can pass")
+    if not all(bound >= 0 for bound in (spec.tolerance.atol, spec.tolerance.rtol, *spec.tolerance.frobenius.values())):
+        yield Finding(severity="error", code="tolerance", task=spec.name, text="a tolerance is negative or no number")
     for name in sorted(set(spec.definition.outputs) - set(spec.tolerance.frobenius)):
         yield Finding(severity="warning", code="tolerance", task=spec.name, text=f"the output {name} has no strict bound")
     if spec.scale_inputs and spec.root is not None and spec.oracle is None:
@@ -115,25 +115,6 @@ def _workload(spec: TaskSpec, one: SuiteWorkload) -> Iterator[Finding]:
         elif isinstance(value, ScalarInput) and definition.inputs[name].shape is not None:
             yield error("inputs", f"{name} is a tensor, and the workload gives a scalar")
         elif isinstance(value, SafetensorsInput):
-            problem = _blob(spec, one, name, value)
+            problem = blob_problem(Path(spec.root or ""), definition, workload.axes, name, value)
             if problem:
                 yield error("blob", problem)
-
-
-def _blob(spec: TaskSpec, one: SuiteWorkload, name: str, descriptor: SafetensorsInput) -> str | None:
-    """Return what is wrong with the file of an input, None when nothing is."""
-    from ptxbench.suite.safetensors import read_header
-
-    if spec.root is None:
-        return f"{name} is a file, but the task has no folder"
-    try:
-        infos = read_header(Path(spec.root) / descriptor.path)
-    except SuiteError as error:
-        return error.message
-    info = infos.get(descriptor.tensor_key)
-    if info is None:
-        return f"{descriptor.path} has no tensor {descriptor.tensor_key}"
-    shape, dtype = spec.definition.shape(name, one.workload.axes) or (), spec.definition.inputs[name].dtype
-    if (info.shape, info.dtype) != (shape, dtype):
-        return f"{descriptor.path}: {descriptor.tensor_key} is {info.dtype}{list(info.shape)}, not {dtype}{list(shape)}"
-    return None
