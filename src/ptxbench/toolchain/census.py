@@ -1,0 +1,52 @@
+"""The static census: which SASS instructions stand in each kernel of a cubin, and how often."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ptxbench.core.errors import InfrastructureError
+from ptxbench.core.process import ProcessLimits, run_tool
+from ptxbench.toolchain.tools import Toolchain
+
+BOOKKEEPING = "bookkeeping:"
+"""Prefix of the opcode of an instruction that carries a multiplication's name and multiplies nothing."""
+
+_LIMITS = ProcessLimits(wall_seconds=60, memory_bytes=8 << 30, output_bytes=256 << 20)
+
+
+def census(cubin: Path, tools: Toolchain) -> dict[str, dict[str, int]]:
+    """Return, per function of the cubin (mangled name), the number of instructions per opcode with modifiers.
+
+    A warpgroup instruction (``*GMMA``) with an ``RZ`` destination or a ``URZ`` descriptor is what ptxas makes of a
+    ``wgmma.commit_group`` on its own (protocol section 6): its key gets the prefix ``bookkeeping:``, so that no reader takes it
+    for a multiplication. Raises ``InfrastructureError`` when nvdisasm fails on what ptxas wrote.
+    """
+    env = {"PATH": tools.path, "LC_ALL": "C"}
+    done = run_tool([str(tools.nvdisasm), "-json", str(cubin)], limits=_LIMITS, env=env)
+    if not done.ok or done.dropped_bytes:
+        raise InfrastructureError("nvdisasm failed on a cubin", next_step="ptxbench doctor", stderr=done.stderr[:500])
+    try:
+        document = json.loads(done.stdout)
+    except json.JSONDecodeError as error:
+        raise InfrastructureError(f"nvdisasm wrote no JSON: {error}", next_step="use nvdisasm 13.0 or newer") from error
+    return {name: dict(Counter(map(opcode, instructions))) for name, instructions in functions(document)}
+
+
+def functions(document: Any) -> Iterable[tuple[str, list[Mapping[str, Any]]]]:
+    """Yield (mangled name, instructions) of nvdisasm's JSON: a list of the file's header and the list of its functions."""
+    for part in document:
+        for function in part if isinstance(part, list) else ():
+            yield function["function-name"], function.get("sass-instructions", [])
+
+
+def opcode(instruction: Mapping[str, Any]) -> str:
+    """Return an instruction's key in the census: its opcode with modifiers, marked when it is bookkeeping."""
+    name = str(instruction["opcode"])
+    operands = str(instruction.get("operands", "")).replace(" ", "")
+    if name.partition(".")[0].endswith("GMMA") and (operands.startswith("RZ,") or "gdesc[URZ]" in operands):
+        return BOOKKEEPING + name
+    return name

@@ -1,0 +1,101 @@
+"""Run the compiler over a candidate in its scratch folder, within limits, and say which files came out."""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from ptxbench.core.atomic import storage_error
+from ptxbench.core.errors import StorageError
+from ptxbench.core.process import Completed, ProcessLimits, run_tool
+from ptxbench.schema import Candidate, Limits
+from ptxbench.toolchain.command import DRIVER_ENTRY, LIBRARY, OUTPUT, SOURCES, PolicyInputs, command
+from ptxbench.toolchain.tools import HostToolchain
+
+FILE_BYTES = 256 << 20
+"""Largest file that a compiler stage may write: sixty times what a kernel with heavy headers makes."""
+OUTPUT_BYTES = 1 << 20
+LEAST_FREE_BYTES = 32 << 20
+"""A compiler that failed on a disk with less room than this is not believed: the disk, not the candidate, may be why."""
+
+_EPOCH = 1_000_000_000
+"""Time of change of every source: ptxas writes it into the cubin's line table."""
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """How the compiler ended, and the files that it left in ``scratch/out``; a stage that did not run left none."""
+
+    scratch: Path
+    stem: str
+    completed: Completed
+
+    @property
+    def folder(self) -> Path:
+        """Where the candidate's sources are."""
+        return self.scratch / SOURCES
+
+    def kept(self, suffix: str) -> Path | None:
+        """Return the file of that suffix which a stage left (``.ptx``, ``.cubin``, ``.o``, ``.cpp1.ii``, …), None if none did."""
+        path = self.scratch / OUTPUT / f"{self.stem}{suffix}"
+        return path if path.is_file() else None
+
+    @property
+    def library(self) -> Path | None:
+        """The shared library, if the linker got that far."""
+        path = self.scratch / OUTPUT / LIBRARY
+        return path if path.is_file() else None
+
+
+def compile_candidate(
+    candidate: Candidate, tools: HostToolchain, policy: PolicyInputs, scratch: Path, limits: Limits
+) -> Compilation:
+    """Compile a CUDA or C++ candidate in ``scratch``, an empty folder.
+
+    A failure of the compiler is part of the result. Raises ``StorageError`` when the disk is full.
+    """
+    try:
+        (scratch / OUTPUT).mkdir()
+        write_sources(candidate, scratch / SOURCES)
+        if policy.driver_entry is not None:
+            shutil.copyfile(policy.driver_entry, scratch / OUTPUT / DRIVER_ENTRY)
+    except OSError as error:
+        raise storage_error(error, scratch) from error
+    run = command(candidate, tools, policy, scratch)
+    bounds = ProcessLimits(
+        wall_seconds=limits.compile_s,
+        cpu_seconds=math.ceil(limits.compile_s),
+        memory_bytes=limits.compile_bytes,
+        file_bytes=FILE_BYTES,
+        output_bytes=OUTPUT_BYTES,
+    )
+    completed = run_tool(run.argv, limits=bounds, env=run.env, cwd=scratch / SOURCES)
+    if not completed.ok:
+        ensure_space(scratch)
+    return Compilation(scratch, Path(candidate.entry_file).stem, completed)
+
+
+def write_sources(candidate: Candidate, folder: Path) -> None:
+    """Write a candidate's sources below ``folder``, all with the same time of change."""
+    folder.mkdir()
+    for source in candidate.sources:
+        path = folder / source.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(source.content.encode())
+        os.utime(path, (_EPOCH, _EPOCH))
+
+
+def ensure_space(folder: Path) -> None:
+    """Raise ``StorageError`` when the disk, or the user's share of it, has no room for a build."""
+    probe = folder / "space"
+    try:
+        with probe.open("wb") as stream:
+            os.posix_fallocate(stream.fileno(), 0, LEAST_FREE_BYTES)
+    except OSError as error:
+        raised: StorageError = storage_error(error, folder)
+        raise raised from error
+    finally:
+        probe.unlink(missing_ok=True)

@@ -1,0 +1,51 @@
+"""Compilations that a limit ended: time, memory, file size."""
+
+from __future__ import annotations
+
+import re
+import signal
+
+from ptxbench.core.process import Completed
+from ptxbench.schema import Diagnostic
+
+_MEMORY = re.compile(
+    r"^\S*cc1plus: out of memory|virtual memory exhausted|^terminate called after .*std::bad_alloc|^LLVM ERROR: out of memory"
+    r"|died due to signal 9\b|Killed signal terminated program|memory exhausted$|: Cannot allocate memory$|^Out of memory"
+)
+_TIME = re.compile(r"died due to signal 24\b|CPU time limit exceeded")
+_SIZE = re.compile(r"died due to signal 25\b|File size limit exceeded|: File too large$")
+_LOCATED = re.compile(r"^[^\s:(]+(?::\d+:|\(\d+\):)")
+"""A message about the candidate's own text, which may say anything."""
+
+_TEXTS = {
+    "time": "the compilation took longer than its limit allows",
+    "memory": "the compilation needed more memory than its limit allows",
+    "file_size": "the compilation wrote a larger file than its limit allows",
+}
+_SIGNALS = {signal.SIGXCPU: "time", signal.SIGXFSZ: "file_size", signal.SIGKILL: "memory"}
+
+
+def ended_by_limit(completed: Completed, explained: bool) -> Diagnostic | None:
+    """Return the record of the limit that ended a compilation, None when none did.
+
+    ``explained`` says that the compiler reported errors of its own: then only the clock can have ended it.
+    """
+    if completed.timed_out:
+        return _record("time")
+    if completed.ok or explained:
+        return None
+    if completed.returncode < 0:
+        code = _SIGNALS.get(signal.Signals(-completed.returncode))
+        if code is not None:
+            return _record(code)
+    for line in completed.stderr.splitlines():
+        if line.startswith("#$") or _LOCATED.match(line):
+            continue
+        for code, pattern in (("memory", _MEMORY), ("time", _TIME), ("file_size", _SIZE)):
+            if pattern.search(line):
+                return _record(code)
+    return None
+
+
+def _record(code: str) -> Diagnostic:
+    return Diagnostic(severity="error", file=None, line=None, column=None, code=code, text=_TEXTS[code], stage="limit")

@@ -1,0 +1,37 @@
+"""File names fit for a record: relative to the candidate or to an include root, never a path of this machine."""
+
+from __future__ import annotations
+
+import os.path
+import re
+from pathlib import Path
+
+from ptxbench.toolchain.command import SOURCES
+from ptxbench.toolchain.tools import HostToolchain, Toolchain
+
+_ABSOLUTE = re.compile(r"(?<![\w.:/])/(?:[\w.+@=-]+/)+[\w.+@=-]*")
+
+
+class RecordPaths:
+    """Turns the paths that a compiler prints into the names that a record holds."""
+
+    def __init__(self, scratch: Path, tools: HostToolchain) -> None:
+        roots = [scratch / SOURCES, scratch, tools.tvm_include]
+        if isinstance(tools, Toolchain):
+            roots += [tools.root / "include" / "cccl", tools.root / "include", tools.root]
+        self._roots = tuple(str(root) + "/" for root in roots)
+
+    def relative(self, path: str) -> str:
+        """Return ``kernel.cu`` for a candidate's file, ``tvm/ffi/error.h`` for a tool's header, ``c++/12/vector`` for others."""
+        if not path.startswith("/"):
+            return os.path.normpath(path)
+        path = os.path.normpath(path)
+        for root in self._roots:
+            if path.startswith(root):
+                return path[len(root) :]
+        _, include, rest = path.rpartition("/include/")
+        return rest if include else Path(path).name
+
+    def scrub(self, text: str) -> str:
+        """Return the text with every absolute path in it made relative."""
+        return _ABSOLUTE.sub(lambda match: self.relative(match[0]), text)

@@ -1,0 +1,85 @@
+"""Where a build meets the policy: what the policy adds to it, and what it says of the candidate before and after."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from ptxbench.core.canonical import content_hash
+from ptxbench.core.errors import InfrastructureError
+from ptxbench.core.process import ProcessLimits, run_tool
+from ptxbench.core.store import ContentStore
+from ptxbench.schema import Candidate, Language, Violation
+from ptxbench.toolchain.command import PolicyInputs, driver_entry_command
+from ptxbench.toolchain.compile import Compilation, ensure_space
+from ptxbench.toolchain.fingerprint import code_fingerprint
+from ptxbench.toolchain.scratch import scratch_folder
+from ptxbench.toolchain.tools import HostToolchain, Toolchain
+
+NEVER_COMPILED = frozenset({"include_path", "incbin", "unreadable_source"})
+"""Rules whose breach keeps a source from every compiler, in both profiles: it would read the machine's files, or never end."""
+
+_LIMITS = ProcessLimits(wall_seconds=120, memory_bytes=8 << 30)
+
+
+def screened(candidate: Candidate) -> tuple[Violation, ...]:
+    """Return what the policy finds in the raw source."""
+    from ptxbench.toolchain.policy import screen
+
+    return screen(candidate)
+
+
+def inspected(candidate: Candidate, compilation: Compilation) -> tuple[Violation, ...]:
+    """Return what the policy finds in what the compiler made, however far it got."""
+    from ptxbench.toolchain.policy import Evidence, inspect
+
+    cuda = candidate.language is Language.CUDA
+    return inspect(
+        Evidence(
+            candidate=candidate,
+            folder=compilation.folder,
+            host_ii=compilation.kept(".cpp4.ii" if cuda else ".ii"),
+            device_ii=compilation.kept(".cpp1.ii") if cuda else None,
+            host_cpp=compilation.kept(".cudafe1.cpp") if cuda else None,
+            object=compilation.kept(".o"),
+            library=compilation.library,
+        )
+    )
+
+
+class PolicyParts:
+    """The policy's contribution to builds; its object is compiled once and kept in the build cache's store."""
+
+    def __init__(self, store: ContentStore, scratch: Path) -> None:
+        self._store = store
+        self._scratch = scratch
+        self._lock = threading.Lock()
+        self._objects: dict[str, Path] = {}
+
+    def inputs(self, tools: HostToolchain) -> PolicyInputs:
+        """Return what a build with these tools takes in. Raises ``StorageError`` when the disk is full."""
+        from ptxbench.toolchain.policy import driver_entry, refused_headers
+
+        if not isinstance(tools, Toolchain):
+            return PolicyInputs(headers=refused_headers())
+        entry = driver_entry()
+        return PolicyInputs(refused_headers(), self._object(entry.source, tools), tuple(entry.link_flags))
+
+    def _object(self, source: Path, tools: Toolchain) -> Path:
+        key = content_hash([code_fingerprint(), tools.versions.model_dump(), str(source), str(tools.root)])
+        with self._lock:
+            known = self._objects.get(key)
+            if known is None or not known.is_file():
+                known = self._objects[key] = self._store.path(self._store.put(self._compile(source, tools)))
+            return known
+
+    def _compile(self, source: Path, tools: Toolchain) -> bytes:
+        with scratch_folder(self._scratch) as folder:
+            target = folder / "driver_entry.o"
+            command = driver_entry_command(source, tools, target)
+            done = run_tool(command.argv, limits=_LIMITS, env=command.env, cwd=folder)
+            if not done.ok:
+                ensure_space(folder)
+                step = "check that the C++ compiler works (ptxbench doctor)"
+                raise InfrastructureError("the policy's driver look-up does not compile", next_step=step, stderr=done.stderr[:2000])
+            return target.read_bytes()
