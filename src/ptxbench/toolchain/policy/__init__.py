@@ -1,0 +1,13 @@
+"""The policy of the protocol's section 1: what a candidate may not use, seen in its tokens and in its binary.
+
+``screen`` reads the sources as written, ``inspect`` what the compiler made of them; ``verdict`` turns what they found into the
+judgement of one profile.
+"""
+
+from ptxbench.toolchain.policy.driver_entry import DriverEntry, driver_entry
+from ptxbench.toolchain.policy.headers import refused_headers
+from ptxbench.toolchain.policy.inspection import Evidence, inspect
+from ptxbench.toolchain.policy.screen import screen
+from ptxbench.toolchain.policy.verdict import verdict
+
+__all__ = ["DriverEntry", "Evidence", "driver_entry", "inspect", "refused_headers", "screen", "verdict"]

@@ -1,0 +1,134 @@
+"""A raw source file as a preprocessor first sees it: its directives and the tokens between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ptxbench.toolchain.policy.tokens import Lexer, Token, string_value
+
+_CONDITIONALS = frozenset({"if", "ifdef", "ifndef"})
+INCLUDES = frozenset({"include", "include_next", "import", "embed"})
+
+
+@dataclass(frozen=True)
+class Directive:
+    """One preprocessing directive.
+
+    Attributes:
+        name: ``include``, ``define``, ...; empty for the null directive and for ``# 33 "file"``.
+        line: line of its ``#``.
+        last_line: line on which it ends (splices and comments can stretch it).
+        header: spelling of the header name with its delimiters, for an include that has one.
+        operands: the other tokens after the name.
+    """
+
+    name: str
+    line: int
+    last_line: int
+    header: str | None
+    operands: tuple[Token, ...]
+
+
+@dataclass(frozen=True)
+class RawFile:
+    """What stands in one source file outside of groups that ``#if 0`` (literally) leaves out."""
+
+    directives: tuple[Directive, ...]
+    tokens: tuple[Token, ...]
+
+
+@dataclass
+class _Reader:
+    lexer: Lexer
+    directives: list[Directive] = field(default_factory=list)
+    tokens: list[Token] = field(default_factory=list)
+    groups: list[bool] = field(default_factory=list)
+    """For every open conditional, whether ``#if 0`` leaves out its present group."""
+
+    def read(self) -> None:
+        at_start = True
+        while (token := self.lexer.next()) is not None:
+            if token.kind == "newline":
+                at_start = True
+            elif at_start and token.text in ("#", "??="):
+                self._directive(token.line)
+            else:
+                at_start = False
+                if not any(self.groups):
+                    self.tokens.append(token)
+
+    def _directive(self, line: int) -> None:
+        lexer = self.lexer
+        name = lexer.next()
+        header, operands = None, []
+        if name is not None and name.kind == "identifier" and name.text in INCLUDES:
+            header = lexer.header_name()
+        token = name
+        while token is not None and token.kind != "newline":
+            token = lexer.next()
+            if token is not None and token.kind != "newline":
+                operands.append(token)
+        last_line = token.line if token is not None else lexer.line
+        if name is None or name.kind == "newline":
+            return
+        if name.kind != "identifier":
+            operands.insert(0, name)
+        text = name.text if name.kind == "identifier" else ""
+        left_out = any(self.groups)
+        self._conditional(text, operands)
+        if not left_out:
+            self.directives.append(Directive(text, line, last_line, header, tuple(operands)))
+
+    def _conditional(self, name: str, operands: list[Token]) -> None:
+        if name in _CONDITIONALS:
+            self.groups.append(name == "if" and [token.text for token in operands] == ["0"])
+        elif name in ("elif", "else", "elifdef", "elifndef") and self.groups:
+            self.groups[-1] = False
+        elif name == "endif" and self.groups:
+            self.groups.pop()
+
+
+def read_raw(text: str) -> RawFile:
+    """Read one source file as written."""
+    reader = _Reader(Lexer(text.removeprefix("\ufeff"), splices=True))
+    reader.read()
+    return RawFile(tuple(reader.directives), tuple(reader.tokens))
+
+
+def header_names(include: Directive, macros: dict[str, list[tuple[Token, ...]]]) -> list[str] | None:
+    """Return every header that an include may name (without delimiters), or None when its macro cannot be followed.
+
+    A computed include is followed through object-like macros of the candidate; each of a macro's definitions counts.
+    """
+    if include.header is not None:
+        return [include.header[1:-1]]
+    found: list[str] = []
+    seen: set[str] = set()
+    pending = [include.operands]
+    while pending:
+        tokens = pending.pop()
+        if len(tokens) == 1 and tokens[0].kind == "string":
+            found.append(string_value(tokens[0]))
+        elif len(tokens) > 2 and tokens[0].text == "<" and tokens[-1].text == ">":
+            found.append("".join(token.text for token in tokens[1:-1]))
+        elif len(tokens) == 1 and tokens[0].text in macros:
+            if tokens[0].text not in seen:
+                seen.add(tokens[0].text)
+                pending.extend(macros[tokens[0].text])
+        else:
+            return None
+    return found
+
+
+def object_macros(files: list[RawFile]) -> dict[str, list[tuple[Token, ...]]]:
+    """Return the bodies of the macros that the files define, by name.
+
+    A function-like macro is told by the parenthesis after its name; where a space stands between, the body begins with one, and
+    neither is a header name, so both are treated alike.
+    """
+    macros: dict[str, list[tuple[Token, ...]]] = {}
+    for file in files:
+        for directive in file.directives:
+            if directive.name == "define" and directive.operands:
+                macros.setdefault(directive.operands[0].text, []).append(directive.operands[1:])
+    return macros

@@ -1,0 +1,5 @@
+// Marker: an include of <c10/cuda/CUDAException.h> is seen by the policy (rule libtorch) whether or not the library is installed.
+#pragma once
+#if __has_include_next(<c10/cuda/CUDAException.h>)
+#include_next <c10/cuda/CUDAException.h>
+#endif

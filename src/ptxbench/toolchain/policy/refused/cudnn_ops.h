@@ -1,0 +1,5 @@
+// Marker: an include of <cudnn_ops.h> is seen by the policy (rule vendor_library) whether or not the library is installed.
+#pragma once
+#if __has_include_next(<cudnn_ops.h>)
+#include_next <cudnn_ops.h>
+#endif

@@ -1,0 +1,5 @@
+// Marker: an include of <torch/types.h> is seen by the policy (rule libtorch) whether or not the library is installed.
+#pragma once
+#if __has_include_next(<torch/types.h>)
+#include_next <torch/types.h>
+#endif

@@ -1,0 +1,59 @@
+"""Rules over the sources as written, before a compiler sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from ptxbench.schema import Candidate, Language, Violation
+from ptxbench.toolchain.policy.content import ASM, strings_in_parentheses
+from ptxbench.toolchain.policy.directives import INCLUDES, Directive, RawFile, header_names, object_macros, read_raw
+from ptxbench.toolchain.policy.passes import Placed
+from ptxbench.toolchain.policy.python_source import judge_python
+from ptxbench.toolchain.policy.rules import breach
+from ptxbench.toolchain.policy.source_lines import SourceLines
+from ptxbench.toolchain.policy.tokens import Token
+
+
+def screen(candidate: Candidate) -> tuple[Violation, ...]:
+    """Judge a candidate by its raw sources: what must be refused before, or can no longer be seen after, preprocessing.
+
+    For C++ and CUDA: line directives, files taken in by ``.incbin`` or ``#embed``, includes by absolute path or through ``..``.
+    For Python: everything, from the syntax tree; a source that does not parse breaks no rule here.
+    """
+    if candidate.language in (Language.PYTHON, Language.TRITON):
+        return tuple(judge_python(candidate))
+    lines = SourceLines(candidate)
+    files = {source.path: read_raw(source.content) for source in candidate.sources}
+    macros = object_macros(list(files.values()))
+    found: list[Violation] = []
+    for path, file in files.items():
+        for directive in file.directives:
+            for rule in _broken_by(directive, macros):
+                found.append(breach(rule, path, directive.line, lines.text(path, directive.line)))
+        for line in _incbins(path, file):
+            found.append(breach("incbin", path, line, lines.text(path, line)))
+    return tuple(found)
+
+
+def _broken_by(directive: Directive, macros: dict[str, list[tuple[Token, ...]]]) -> Iterator[str]:
+    if directive.name in ("line", ""):
+        yield "forged_lines"
+    elif directive.name == "embed":
+        yield "incbin"
+    elif directive.name in INCLUDES:
+        names = header_names(directive, macros)
+        if names is None or any(_outside(name) for name in names):
+            yield "include_path"
+
+
+def _outside(name: str) -> bool:
+    """Return whether a header's name leaves the candidate's folder and the include path."""
+    return name.startswith("/") or ".." in PurePosixPath(name).parts or "\\" in name
+
+
+def _incbins(path: str, file: RawFile) -> Iterator[int]:
+    tokens = [Placed(token, path) for token in file.tokens]
+    for index, placed in enumerate(tokens):
+        if placed.token.text in ASM and "incbin" in "".join(strings_in_parentheses(tokens, index)):
+            yield placed.token.line
