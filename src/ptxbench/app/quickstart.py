@@ -74,8 +74,8 @@ def play(settings: Settings, out: Path | None, progress: Callable[[str], None]) 
     else:
         why = next(turn.undecided for turn in gemm.turns if turn.outcome is None)
         conclusion = (
-            f"Everything that can be decided here came out as recorded. The CUDA kernels were compiled and looked into, not run ({why}); "
-            f"the CPU task {cpu.task} went through the same loop to its verdict."
+            "Everything that can be decided here came out as recorded. The CUDA kernels were compiled and looked into, "
+            f"not run ({why}); the CPU task {cpu.task} went through the same loop to its verdict."
         )
     table = report_runs([folder / name for name, _ in PARTS], "table", width=120)
     return Quickstart(ok=ok, folder=str(folder), parts=tuple(parts), report=table, conclusion=conclusion)

@@ -32,9 +32,8 @@ def register(application: typer.Typer) -> None:
         width = max((len(row["name"]) for row in rows), default=4)
         say(f"{'task':<{width}}  {'family':<14} {'archs':<16} {'reference':<10} workloads")
         for row in rows:
-            say(
-                f"{row['name']:<{width}}  {row['family']:<14} {','.join(row['archs']):<16} {row['reference']:<10} {len(row['workloads'])}"
-            )
+            archs = ",".join(row["archs"])
+            say(f"{row['name']:<{width}}  {row['family']:<14} {archs:<16} {row['reference']:<10} {len(row['workloads'])}")
 
     @group.command()
     def show(name: Annotated[str, typer.Argument(help="NAME or NAME@UUID.")], json: JsonOption = False) -> None:
@@ -97,10 +96,10 @@ def register(application: typer.Typer) -> None:
     ) -> None:
         """Find broken and degenerate tasks: zeros pass, constant output, a tolerance that accepts a scaled answer."""
         from ptxbench.app.suites import open_suite
-        from ptxbench.suite import load_folder
+        from ptxbench.suite import load
         from ptxbench.suite.validating import validate as find
 
-        suite = load_folder(folder) if folder else open_suite(GLOBALS.suite)
+        suite = load([folder], include_bundled=False) if folder else open_suite(GLOBALS.suite)
         findings = find(suite)
         if wants_json(json):
             print_json(findings)
