@@ -309,7 +309,8 @@ def _package_folders() -> list[str]:
 
 
 def _packages(folders: Sequence[str]) -> list[str]:
-    return [str(path) for folder in folders for name in ("numpy", "numpy.libs", "ml_dtypes") if (path := Path(folder) / name).is_dir()]
+    places = [Path(folder) / name for folder in folders for name in ("numpy", "numpy.libs", "ml_dtypes")]
+    return [str(place) for place in places if place.is_dir()]
 
 
 def _interpreter_folders() -> list[str]:
@@ -327,4 +328,3 @@ def tvm_ffi_library() -> str:
     if spec is None or spec.origin is None:
         raise JudgeError("apache-tvm-ffi is not installed", next_step="pip install 'ptxbench[compile]'")
     return str(Path(spec.origin).parent / "lib" / "libtvm_ffi.so")
-

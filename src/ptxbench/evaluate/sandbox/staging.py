@@ -17,6 +17,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from ptxbench.suite.dtypes import Array
+
 ALIGNMENT = 256
 GUARD_BYTES = 4096
 POISON = 0xFF
@@ -24,7 +26,7 @@ POISON = 0xFF
 MFD_EXEC = 0x10
 """``memfd_create(2)``: the file may be mapped executable whatever the machine's default (Linux 6.3 and later)."""
 
-Array = np.ndarray[Any, np.dtype[Any]]
+
 Arguments = Mapping[str, Array | float | int | bool]
 
 
@@ -136,15 +138,11 @@ class Staging:
 
     def outputs(self, slot: int) -> dict[str, Array]:
         """Return copies of a slot's outputs, which the candidate can no longer change."""
-        return {
-            cell.name: self._data(cell).copy().view(cell.dtype).reshape(cell.shape) for cell in self.layout.slots[slot].outputs
-        }
+        return {cell.name: self._data(cell).copy().view(cell.dtype).reshape(cell.shape) for cell in self.layout.slots[slot].outputs}
 
     def same_outputs(self, slot: int, outputs: Mapping[str, Array]) -> bool:
         """Return whether a slot's outputs are, bit for bit, these."""
-        return all(
-            np.array_equal(self._data(cell), _as_bytes(outputs[cell.name])) for cell in self.layout.slots[slot].outputs
-        )
+        return all(np.array_equal(self._data(cell), _as_bytes(outputs[cell.name])) for cell in self.layout.slots[slot].outputs)
 
     def changed_inputs(self, slot: int, inputs: Arguments) -> tuple[str, ...]:
         """Return the names of a slot's inputs that are no longer what was written."""

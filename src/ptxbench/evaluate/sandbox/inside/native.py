@@ -14,7 +14,8 @@ _INT, _BOOL, _FLOAT, _DLTENSOR = 1, 2, 3, 7
 _OBJECTS_FROM = 64
 _CPU = 1
 DLPACK_TYPES = {
-    "float64": (2, 64), "float32": (2, 32), "float16": (2, 16), "bfloat16": (4, 16), "float8_e4m3fn": (10, 8), "float8_e5m2": (12, 8),
+    "float64": (2, 64), "float32": (2, 32), "float16": (2, 16), "bfloat16": (4, 16),
+    "float8_e4m3fn": (10, 8), "float8_e5m2": (12, 8),
     "int64": (0, 64), "int32": (0, 32), "int16": (0, 16), "int8": (0, 8), "uint8": (1, 8), "bool": (6, 8),
 }  # fmt: skip
 """DLPack type code and bits of each element type."""

@@ -1,0 +1,121 @@
+"""What the judge holds of a workload between evaluations: input sets, reference and oracle outputs, by seed."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ptxbench.core.canonical import content_hash
+from ptxbench.core.errors import InfrastructureError
+from ptxbench.schema import Profile, Task
+from ptxbench.suite.dtypes import Array
+from ptxbench.suite.inputs import Inputs, Kind, draw
+from ptxbench.suite.references import load_oracle, load_reference
+
+PUBLISHED_DRAWS = 3
+TIMED_DRAWS = 2
+SEED_STRIDE = 16
+"""Seeds of an evaluation's input sets: ``seed * 16`` and on, so that evaluations with different seeds share none."""
+
+
+class ReferenceFailed(Exception):
+    """The task's own reference or oracle cannot be computed: no candidate can be judged by it."""
+
+
+@dataclass(frozen=True)
+class InputSet:
+    """One draw with what must come out of it: ``expected`` in the outputs' types, ``oracle`` in float64 (None for ``paper``)."""
+
+    kind: Kind
+    seed: int
+    inputs: Inputs
+    expected: dict[str, Array]
+    oracle: dict[str, Array] | None
+
+    @property
+    def bytes(self) -> int:
+        """Memory that the set takes."""
+        arrays = [*self.inputs.values(), *self.expected.values(), *(self.oracle or {}).values()]
+        return sum(value.nbytes for value in arrays if isinstance(value, np.ndarray))
+
+
+@dataclass
+class Held:
+    """One workload under one seed. Sets are computed when they are first asked for; ``oracle`` is None for ``paper``."""
+
+    task: Task
+    seed: int
+    reference: Callable[[Mapping[str, Any]], dict[str, Array]]
+    oracle: Callable[[Mapping[str, Any]], dict[str, Array]] | None
+    reference_s: float = 0.0
+    """The longest that the reference took on a set so far: run limits follow it."""
+    _sets: dict[str, InputSet] = field(default_factory=dict)
+
+    def published(self, number: int) -> InputSet:
+        """Return one of the three published draws."""
+        return self._set(f"published {number}", "published", number)
+
+    def strict(self) -> InputSet | None:
+        """Return the strict profile's own set, at another scale or (odd seeds) with outliers; None where the task allows none."""
+        if not self.task.scale_inputs:
+            return None
+        return self._set("strict", "outliers" if self.seed % 2 else "scaled", PUBLISHED_DRAWS)
+
+    def timed(self, number: int) -> InputSet:
+        """Return one of the two sets that are used while timing."""
+        return self._set(f"timed {number}", "published", PUBLISHED_DRAWS + 1 + number)
+
+    @property
+    def bytes(self) -> int:
+        """Memory that the sets take."""
+        return sum(one.bytes for one in self._sets.values())
+
+    def _set(self, name: str, kind: Kind, number: int) -> InputSet:
+        if name not in self._sets:
+            seed = self.seed * SEED_STRIDE + number
+            inputs = draw(self.task, seed, kind)
+            started = time.perf_counter()
+            expected = self._compute(self.reference, inputs)
+            self.reference_s = max(self.reference_s, time.perf_counter() - started)
+            oracle = None if self.oracle is None else self._compute(self.oracle, inputs)
+            self._sets[name] = InputSet(kind, seed, inputs, expected, oracle)
+        return self._sets[name]
+
+    def _compute(self, function: Callable[[Mapping[str, Any]], dict[str, Array]], inputs: Inputs) -> dict[str, Array]:
+        try:
+            return function(inputs)
+        except InfrastructureError:
+            raise
+        except Exception as error:
+            raise ReferenceFailed(f"the reference of {self.task.name} failed: {type(error).__name__}: {error}") from error
+
+
+class Holdings:
+    """Workloads by task, seed and profile; the least recently used go first when they take more than ``limit_bytes``."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self._limit = limit_bytes
+        self._held: OrderedDict[tuple[str, int, Profile], Held] = OrderedDict()
+
+    def get(self, task: Task, seed: int, profile: Profile) -> Held:
+        """Return a workload, new or held. Raises ``ReferenceFailed`` and ``InfrastructureError``."""
+        key = (content_hash(task), seed, profile)
+        if key not in self._held:
+            self._held[key] = Held(task, seed, load_reference(task), load_oracle(task) if profile is Profile.STRICT else None)
+        self._held.move_to_end(key)
+        return self._held[key]
+
+    def trim(self) -> None:
+        """Let go of workloads until the rest fits; the most recently used one always stays."""
+        while len(self._held) > 1 and self.bytes > self._limit:
+            self._held.popitem(last=False)
+
+    @property
+    def bytes(self) -> int:
+        """Memory that all held sets take."""
+        return sum(held.bytes for held in self._held.values())

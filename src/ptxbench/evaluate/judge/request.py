@@ -1,0 +1,42 @@
+"""What the judge is asked, and the lines it answers with."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ptxbench.evaluate.findings import Findings
+from ptxbench.evaluate.options import EvaluateOptions
+from ptxbench.schema import Language, Source, Task
+from ptxbench.schema.base import Record
+
+LINE_BYTES = 16 << 20
+"""Longest line either side reads."""
+
+
+class Request(Record):
+    """One evaluation. ``library`` is the built shared object (C++); Python candidates come as ``sources``."""
+
+    task: Task
+    options: EvaluateOptions
+    language: Language
+    symbol: str
+    entry_file: str
+    library: str | None
+    sources: tuple[Source, ...]
+    cpus: tuple[int, ...]
+
+
+class Reply(Record):
+    """A line of the judge.
+
+    ``working`` announces a stage and how long the judge may now be silent; ``findings`` and ``fault`` (an error of ours or of
+    the machine, with its stable code) end an evaluation.
+    """
+
+    kind: Literal["ready", "working", "findings", "fault"]
+    stage: str | None = None
+    quiet_s: float | None = None
+    findings: Findings | None = None
+    code: str | None = None
+    message: str | None = None
+    next_step: str | None = None

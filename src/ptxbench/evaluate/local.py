@@ -1,0 +1,173 @@
+"""``LocalEvaluator``: this machine's processor, for CPU tasks."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import queue
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from ptxbench.core.errors import JudgeError, UsageError
+from ptxbench.evaluate.findings import Findings
+from ptxbench.evaluate.judge.request import Request
+from ptxbench.evaluate.options import EvaluateOptions
+from ptxbench.evaluate.record import assemble, judge_policy
+from ptxbench.evaluate.verdict import decide
+from ptxbench.evaluate.worker import Worker
+from ptxbench.schema import Candidate, Device, Evaluation, Language, Task
+
+if TYPE_CHECKING:
+    from ptxbench.toolchain import Builder, BuildResult
+
+T = TypeVar("T")
+
+LANGUAGES = (Language.CPP, Language.PYTHON)
+
+
+class LocalEvaluator:
+    """Builds candidates, refuses what the policy refuses, and has the rest judged by workers, one evaluation a slot at a time.
+
+    Args:
+        builder: makes libraries out of candidates.
+        slots: evaluations at once. Each slot has a judge process and one core for its candidates; more slots than cores
+            disturb each other's latencies.
+        builds: compilations at once.
+
+    """
+
+    backend = "cpu"
+
+    def __init__(self, builder: Builder, *, slots: int = 1, builds: int = 0) -> None:
+        self._builder = builder
+        cores = sorted(os.sched_getaffinity(0))
+        self._slots: queue.SimpleQueue[tuple[Worker, tuple[int, ...]]] = queue.SimpleQueue()
+        self._workers = tuple(Worker() for _ in range(slots))
+        for number, worker in enumerate(self._workers):
+            # Counted from the last core down: the first ones have the machine's interrupts.
+            self._slots.put((worker, (cores[-1 - number % len(cores)],)))
+        self._judging = ThreadPoolExecutor(slots, thread_name_prefix="judge")
+        self._building = ThreadPoolExecutor(builds or len(cores), thread_name_prefix="build")
+        self._running: set[Callable[[], None]] = set()
+        self._device = Device(name=_processor_name(), id="cpu", driver=None)
+
+    async def evaluate(self, candidate: Candidate, task: Task, options: EvaluateOptions) -> Evaluation:
+        """Evaluate one candidate. Raises ``UsageError`` for what is no CPU candidate, ``InfrastructureError`` for faults of ours.
+
+        A judge that dies twice gives a record with ``infrastructure`` to blame, never an outcome.
+        """
+        _check(candidate, task)
+        result: BuildResult = await _in(self._building, lambda: self._builder.build(candidate, task.limits))
+        policy = judge_policy(result.violations)
+        seconds = {"build": result.build.seconds}
+        findings, undecided, infrastructure = None, None, None
+        if not options.wants("compare"):
+            undecided = "the compare stage was not asked for"
+        elif result.build.ok and policy[options.profile].ok:
+            request = Request(
+                task=task,
+                options=options,
+                language=candidate.language,
+                symbol=candidate.symbol,
+                entry_file=candidate.entry_file,
+                library=str(result.library) if result.library else None,
+                sources=candidate.sources if candidate.language is Language.PYTHON else (),
+                cpus=(),
+            )
+            try:
+                findings = await self._judge(request, seconds)
+            except JudgeError as error:
+                infrastructure = error.message
+        verdict = decide(
+            options.profile,
+            policy=policy,
+            build=result.build,
+            findings=findings,
+            undecided=undecided,
+            infrastructure=infrastructure,
+        )
+        return assemble(
+            candidate,
+            task,
+            options,
+            backend=self.backend,
+            device=self._device,
+            policy=policy,
+            build=result.build,
+            verdict=verdict,
+            findings=findings,
+            seconds=seconds,
+        )
+
+    async def _judge(self, request: Request, seconds: dict[str, float]) -> Findings:
+        """Have a free worker judge; when the caller is cancelled, the worker's processes end before this returns."""
+        cancelled = threading.Event()
+        serving: list[Worker] = []
+        queued = time.monotonic()
+
+        def judge() -> Findings:
+            worker, cpus = self._slots.get()
+            serving.append(worker)
+            seconds["wait"] = time.monotonic() - queued
+            try:
+                return worker.evaluate(request.model_copy(update={"cpus": cpus}), cancelled)
+            finally:
+                serving.clear()
+                self._slots.put((worker, cpus))
+
+        def cancel() -> None:
+            cancelled.set()
+            for worker in tuple(serving):
+                worker.cancel(cancelled)
+
+        self._running.add(cancel)
+        try:
+            return await _in(self._judging, judge, cancel)
+        finally:
+            self._running.discard(cancel)
+
+    async def close(self) -> None:
+        """End every judge and thread. Evaluations that are still running end as infrastructure failures."""
+        for cancel in tuple(self._running):
+            cancel()
+        await asyncio.to_thread(self._shut_down)
+
+    def _shut_down(self) -> None:
+        self._building.shutdown(cancel_futures=True)
+        self._judging.shutdown(cancel_futures=True)
+        for worker in self._workers:
+            worker.close()
+
+
+async def _in(pool: ThreadPoolExecutor, work: Callable[[], T], stop: Callable[[], None] = lambda: None) -> T:
+    """Run blocking work in a pool; a cancelled caller stops it and waits for its end."""
+    future = asyncio.get_running_loop().run_in_executor(pool, work)
+    try:
+        return await asyncio.shield(future)
+    except asyncio.CancelledError:
+        if not future.cancel():
+            stop()
+            await asyncio.wait([future])
+        raise
+
+
+def _check(candidate: Candidate, task: Task) -> None:
+    if candidate.arch != task.arch:
+        raise UsageError(f"the candidate is for {candidate.arch}, the task for {task.arch}")
+    if candidate.language not in LANGUAGES:
+        names = " or ".join(LANGUAGES)
+        raise UsageError(f"a {candidate.language} candidate cannot run on the host's processor", next_step=f"write {names}")
+
+
+def _processor_name() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()

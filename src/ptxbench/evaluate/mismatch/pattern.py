@@ -1,0 +1,202 @@
+"""What a wrong output looks like: each known kind is one function that says yes with numbers, or None."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ptxbench.evaluate.mismatch.where import locate
+from ptxbench.schema import MismatchPattern
+from ptxbench.suite.dtypes import Array
+
+SAMPLE = 1 << 18
+"""Elements that the tests of a whole-array relation look at."""
+AGREEMENT = 0.99
+"""Fraction of the sample that a relation must hold for."""
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """A wrong output, its reference, which elements are wrong and which still hold the poison; ``axes`` names the dimensions."""
+
+    got: Array
+    expected: Array
+    wrong: Array
+    unwritten: int
+    poison: int
+    axes: tuple[str, ...]
+    atol: float
+    rtol: float
+
+
+def find_pattern(mismatch: Mismatch) -> MismatchPattern | None:
+    """Return the first kind that fits, most telling first; None when nothing is wrong."""
+    if not mismatch.wrong.any():
+        return None
+    for kind in KINDS:
+        pattern = kind(mismatch)
+        if pattern is not None:
+            return pattern
+    return None
+
+
+def unwritten(mismatch: Mismatch) -> MismatchPattern | None:
+    """Elements that no store reached."""
+    if not mismatch.unwritten:
+        return None
+    width = mismatch.got.dtype.itemsize
+    held = mismatch.got.view(np.dtype(f"u{width}")) == int.from_bytes(bytes([mismatch.poison]) * width, "little")
+    held &= mismatch.wrong
+    total = mismatch.got.size
+    if mismatch.unwritten == total:
+        return MismatchPattern(kind="unwritten", text="nothing was written to this output", details={"elements": total})
+    place, details = _place(held, mismatch.axes)
+    text = f"{_share(mismatch.unwritten, total)} never written{place}"
+    return MismatchPattern(kind="unwritten", text=text, details={"elements": mismatch.unwritten, **details})
+
+
+def all_zeros(mismatch: Mismatch) -> MismatchPattern | None:
+    """Everything, or everything that is wrong, is zero."""
+    values = mismatch.got[mismatch.wrong]
+    if np.any(values != 0):
+        return None
+    if not np.any(mismatch.got != 0):
+        return MismatchPattern(kind="all_zeros", text="every element is zero")
+    place, details = _place(mismatch.wrong, mismatch.axes)
+    return MismatchPattern(kind="zeros", text=f"every wrong element is zero{place}", details=details)
+
+
+def not_finite(mismatch: Mismatch) -> MismatchPattern | None:
+    """NaN or infinity where the reference is finite."""
+    got = mismatch.got.astype(np.float32) if mismatch.got.dtype.kind not in "iub" else mismatch.got
+    bad = mismatch.wrong & ~np.isfinite(got)
+    count = int(np.count_nonzero(bad))
+    if not count:
+        return None
+    nans = int(np.count_nonzero(np.isnan(got) & mismatch.wrong))
+    name = "NaN" if nans == count else "infinite" if nans == 0 else "NaN or infinite"
+    place, details = _place(bad, mismatch.axes)
+    text = f"{_share(count, bad.size)} {name}{place}"
+    return MismatchPattern(
+        kind="nan" if nans else "infinite", text=text, details={"nan": nans, "infinite": count - nans, **details}
+    )
+
+
+def constant_factor(mismatch: Mismatch) -> MismatchPattern | None:
+    """Find out whether the output is the reference times one number."""
+    got, expected = _sample(mismatch)
+    strong = np.abs(expected) > 0.1 * np.sqrt(np.mean(np.square(expected))) if expected.size else np.empty(0, bool)
+    if np.count_nonzero(strong) < 4:
+        return None
+    factor = float(np.median(got[strong] / expected[strong]))
+    if (
+        not np.isfinite(factor)
+        or abs(factor - 1.0) < 1e-3
+        or factor == 0.0
+        or not _agree(mismatch, got, expected * factor, abs(factor))
+    ):
+        return None
+    text = f"the output is {factor:.4g} times the reference"
+    return MismatchPattern(kind="constant_factor", text=text, details={"factor": factor})
+
+
+def constant_offset(mismatch: Mismatch) -> MismatchPattern | None:
+    """Find out whether the output is the reference plus one number."""
+    got, expected = _sample(mismatch)
+    if got.size < 4:
+        return None
+    offset = float(np.median(got - expected))
+    if not np.isfinite(offset) or abs(offset) <= mismatch.atol or not _agree(mismatch, got, expected + offset):
+        return None
+    text = f"the output is the reference plus {offset:.4g}"
+    return MismatchPattern(kind="constant_offset", text=text, details={"offset": offset})
+
+
+def transposed(mismatch: Mismatch) -> MismatchPattern | None:
+    """Find out whether the last two axes are exchanged, in place (square) or in the order of storage."""
+    if mismatch.got.ndim < 2 or min(mismatch.got.shape[-2:]) < 2:
+        return None
+    rows, columns = mismatch.got.shape[-2:]
+    batches = max(1, SAMPLE // (rows * columns))
+    thin = max(1, rows * columns // SAMPLE) | 1
+    got = mismatch.got.reshape(-1, columns, rows)[:batches, ::thin].astype(np.float64)
+    expected = mismatch.expected.reshape(-1, rows, columns)[:batches, :, ::thin].astype(np.float64).swapaxes(1, 2)
+    if not _agree(mismatch, got.reshape(-1), expected.reshape(-1)):
+        return None
+    names = " and ".join(mismatch.axes[-2:])
+    return MismatchPattern(kind="transposed", text=f"{names} are exchanged: the output is stored transposed")
+
+
+def shifted(mismatch: Mismatch) -> MismatchPattern | None:
+    """Find out whether the output is the reference moved by one along an axis."""
+    for axis, name in enumerate(mismatch.axes):
+        size = mismatch.got.shape[axis]
+        if size < 4:
+            continue
+        for step in (1, -1):
+            ours = slice(step, None) if step > 0 else slice(None, step)
+            theirs = slice(None, -step) if step > 0 else slice(-step, None)
+            got, expected = mismatch.got.swapaxes(0, axis)[ours], mismatch.expected.swapaxes(0, axis)[theirs]
+            if _agree(mismatch, *_thin(got, expected)):
+                text = f"the output is the reference moved by {step:+d} along {name}"
+                return MismatchPattern(kind="shifted", text=text, details={"axis": name, "step": step})
+    return None
+
+
+def confined(mismatch: Mismatch) -> MismatchPattern | None:
+    """Find out whether the wrong elements lie at some indices of some axes only."""
+    place, details = _place(mismatch.wrong, mismatch.axes)
+    if not place:
+        return None
+    count = int(np.count_nonzero(mismatch.wrong))
+    return MismatchPattern(kind="confined", text=f"{_share(count, mismatch.wrong.size)} wrong, all{place}", details=details)
+
+
+def scattered(mismatch: Mismatch) -> MismatchPattern | None:
+    """Nothing better can be said than how many."""
+    count = int(np.count_nonzero(mismatch.wrong))
+    details = {"elements": count, "fraction": count / mismatch.wrong.size}
+    text = f"{_share(count, mismatch.wrong.size)} wrong, spread over the whole output"
+    return MismatchPattern(kind="scattered", text=text, details=details)
+
+
+KINDS: tuple[Callable[[Mismatch], MismatchPattern | None], ...] = (
+    unwritten, all_zeros, not_finite, constant_factor, constant_offset, transposed, shifted, confined, scattered,
+)  # fmt: skip
+"""Kinds in the order in which they are tried."""
+
+
+def _place(where: Array, axes: Sequence[str]) -> tuple[str, dict[str, object]]:
+    """Return `` where …`` and its numbers, or an empty text when no axis confines the elements."""
+    found = locate(where, axes)
+    if not found:
+        return "", {}
+    return " where " + ", ".join(item.text for item in found), {"where": [item.details for item in found]}
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count} of {total} elements ({100 * count / total:.3g} %)"
+
+
+def _sample(mismatch: Mismatch) -> tuple[Array, Array]:
+    return _thin(mismatch.got, mismatch.expected)
+
+
+def _thin(got: Array, expected: Array) -> tuple[Array, Array]:
+    """Return at most ``SAMPLE`` pairs of finite elements in float64, spread evenly (an odd step, so that it meets every tile)."""
+    step = max(1, got.size // SAMPLE) | 1
+    left = got.reshape(-1)[::step].astype(np.float64)
+    right = expected.reshape(-1)[::step].astype(np.float64)
+    both = np.isfinite(left) & np.isfinite(right)
+    return left[both], right[both]
+
+
+def _agree(mismatch: Mismatch, got: Array, expected: Array, scale: float = 1.0) -> bool:
+    """Return whether a relation holds for nearly all of a sample, and does so because values vary (zeros prove nothing)."""
+    if got.size < 4 or not np.any(np.abs(expected - np.median(expected)) > mismatch.atol * scale):
+        return False
+    with np.errstate(invalid="ignore"):
+        close = np.abs(got - expected) <= mismatch.atol * scale + mismatch.rtol * np.abs(expected)
+    return float(np.mean(close)) >= AGREEMENT

@@ -1,0 +1,42 @@
+"""What an evaluation is asked for, and the seam behind which every evaluator stands."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ptxbench.schema import Candidate, Evaluation, Profile, Task
+from ptxbench.schema.base import Record
+
+
+class EvaluateOptions(Record):
+    """How to evaluate."""
+
+    profile: Profile = Profile.STRICT
+    """Whose rules decide outcome and speedup; ``paper`` runs only what it needs."""
+    seed: int = 0
+    """What all input sets are drawn from."""
+    stages: tuple[str, ...] | None = None
+    """Stages to run after the build (``sanitize``, ``compare``, ``time``, ``prove``), None for all that the backend has."""
+    run_s: float | None = None
+    """Limit of one run of the candidate in seconds, in place of the task's."""
+
+    def wants(self, stage: str) -> bool:
+        """Whether a stage is asked for."""
+        return self.stages is None or stage in self.stages
+
+
+class Evaluator(Protocol):
+    """Something that turns a candidate and a task into an ``Evaluation``.
+
+    A candidate's failure is part of the record. What raises is an ``InfrastructureError``: a missing tool, a full disk.
+    """
+
+    backend: str
+
+    async def evaluate(self, candidate: Candidate, task: Task, options: EvaluateOptions) -> Evaluation:
+        """Evaluate one candidate on one task."""
+        ...
+
+    async def close(self) -> None:
+        """Give back every process and file that the evaluator holds."""
+        ...

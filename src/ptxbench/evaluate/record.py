@@ -1,0 +1,64 @@
+"""Put an evaluation together: the same shape whatever backend made its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ptxbench.core.canonical import content_hash
+from ptxbench.evaluate.findings import Findings
+from ptxbench.evaluate.options import EvaluateOptions
+from ptxbench.evaluate.verdict import Verdict
+from ptxbench.schema import Build, Candidate, Device, Evaluation, Hashes, PolicyVerdict, Profile, Proof, Task, Violation
+
+
+def judge_policy(violations: tuple[Violation, ...]) -> dict[Profile, PolicyVerdict]:
+    """Return the policy's verdict in both profiles."""
+    from ptxbench.toolchain.policy import verdict
+
+    return {profile: verdict(violations, profile) for profile in Profile}
+
+
+def assemble(
+    candidate: Candidate,
+    task: Task,
+    options: EvaluateOptions,
+    *,
+    backend: str,
+    device: Device | None,
+    policy: Mapping[Profile, PolicyVerdict],
+    build: Build,
+    verdict: Verdict,
+    findings: Findings | None = None,
+    proof: Proof | None = None,
+    seconds: Mapping[str, float],
+) -> Evaluation:
+    """Return the record of one evaluation."""
+    return Evaluation(
+        profile=options.profile,
+        backend=backend,
+        task=task.name,
+        workload=task.workload.uuid,
+        axes=task.axes,
+        arch=task.arch,
+        device=device,
+        outcome=verdict.outcome,
+        blame=verdict.blame,
+        undecided=verdict.undecided,
+        correct=verdict.correct,
+        policy=policy[options.profile],
+        build=build,
+        sanitizer=None,
+        correctness=findings.correctness if findings else None,
+        latency=findings.latency if findings else None,
+        proof=proof,
+        debug=findings.failure.failure if findings and findings.failure else None,
+        flags=findings.flags if findings else (),
+        hashes=Hashes(
+            source=candidate.hash,
+            task=content_hash(task),
+            toolchain=content_hash(build.toolchain),
+            reference=findings.reference if findings else None,
+        ),
+        seed=options.seed,
+        seconds={**seconds, **(findings.seconds if findings else {})},
+    )

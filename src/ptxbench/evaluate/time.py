@@ -1,0 +1,182 @@
+"""The time stage of CPU tasks: wall clock, one core, every timed call on fresh inputs and checked.
+
+The child reports how long each call took. It could lie, so the judge also sends batches of calls over several slots and holds
+the claims against its own clock: what is left of a batch beyond the cost of asking is at least what the calls took.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from ptxbench.evaluate.arena import Arena, Runner
+from ptxbench.evaluate.compare import inspect_memory, judge_output
+from ptxbench.evaluate.findings import STRICT_ONLY, BrokenRule
+from ptxbench.evaluate.judge.held import TIMED_DRAWS, Held
+from ptxbench.schema import Flag, Latency, ReferenceVersion, RunFailure
+from ptxbench.suite.dtypes import Array
+
+TRIALS = 3
+WARM_UP = 3
+MOST_ITERATIONS = 20
+BUDGET_S = 1.0
+"""Time for all timed calls of a candidate."""
+REFERENCE_BUDGET_S = 0.15
+"""Time for the reference, before and again after the candidate."""
+LEAST_REFERENCE_SAMPLES, MOST_REFERENCE_SAMPLES = 2, 10
+PINGS = 8
+BATCH_S = 0.1
+BATCHES = 3
+DISAGREES, IMPOSSIBLE = 1.25, 2.0
+"""How many times the claim the judge's clock may show before it is a flag, and before it is evidence of interference."""
+DISAGREES_US, IMPOSSIBLE_US = 20.0, 50.0
+"""What a call may take beyond that, for the noise of two clocks and a process switch."""
+
+
+@dataclass
+class Timed:
+    """What the stage found; ``latency`` is None when a timed call failed or gave wrong outputs."""
+
+    latency: Latency | None = None
+    broken: list[BrokenRule] = field(default_factory=list)
+    flags: list[Flag] = field(default_factory=list)
+    failure: RunFailure | None = None
+    outputs_checked: int = 0
+
+
+class Timing:
+    """Runs the stage for one candidate."""
+
+    def __init__(self, held: Held, slots: int, announce: Callable[[str], None]) -> None:
+        self._held = held
+        self._slots = slots
+        self._announce = announce
+        self._verified: dict[int, dict[str, Array]] = {}
+        self._result = Timed()
+
+    def run(self, arena: Arena, runner: Runner, run_s: float, call_s: float) -> Timed:
+        """Time the candidate. ``call_s`` is what a call took while comparing."""
+        self._announce("reference")
+        sets = [self._held.timed(number) for number in range(TIMED_DRAWS)]
+        reference = time_reference(self._held.reference, [one.inputs for one in sets])
+        iterations = max(1, min(MOST_ITERATIONS, int(BUDGET_S / TRIALS / max(call_s, 1e-6))))
+        for _ in range(min(WARM_UP, iterations)):
+            if self._timed_call(arena, runner, 0, run_s) is None:
+                return self._result
+        trials: list[list[float]] = []
+        for _ in range(TRIALS):
+            samples = []
+            for number in range(iterations):
+                claimed = self._timed_call(arena, runner, number % TIMED_DRAWS, run_s)
+                if claimed is None:
+                    return self._result
+                samples.append(claimed)
+            trials.append(samples)
+        medians = [statistics.median(samples) for samples in trials]
+        candidate_us = statistics.fmean(medians)
+        if not self._cross_check(arena, runner, run_s, candidate_us, call_s):
+            return self._result
+        self._announce("reference")
+        reference += time_reference(self._held.reference, [one.inputs for one in sets])
+        reference_us = statistics.median(reference)
+        self._result.latency = Latency(
+            candidate_us=candidate_us,
+            reference_us=reference_us,
+            speedup=reference_us / candidate_us if candidate_us > 0 else None,
+            method="wall",
+            trials_us=tuple(medians),
+            samples_us=tuple(sample for samples in trials for sample in samples),
+            reference_samples_us=tuple(reference),
+            reference=reference_version(self._held.task.reference.library),
+            clocks=None,
+            roofline_us=None,
+        )
+        return self._result
+
+    def _timed_call(self, arena: Arena, runner: Runner, number: int, run_s: float) -> float | None:
+        """Make one call on slot 0 and check it; return the claimed microseconds, None when timing is over."""
+        self._announce("time")
+        arena.write(0, self._held.timed(number).inputs)
+        answer = runner.call([0], run_s)
+        if isinstance(answer, RunFailure):
+            self._result.failure = answer
+            return None
+        return answer.claimed_ns[0] / 1e3 if self._check(arena, 0, number) else None
+
+    def _check(self, arena: Arena, slot: int, number: int) -> bool:
+        """Check the outputs of a timed call; once verified, the same bits need no second look."""
+        against = self._held.timed(number)
+        broken = inspect_memory(arena, slot, against)
+        if number not in self._verified or not arena.same_outputs(slot, self._verified[number]):
+            outputs = arena.outputs(slot)
+            for name, got in outputs.items():
+                judged = judge_output(self._held.task, name, got, against, against)
+                broken += [
+                    BrokenRule(text=f"while timing: {rule.text}", profiles=STRICT_ONLY)
+                    for rule in judged.reasons
+                    if not judged.strict
+                ]
+            if not broken:
+                self._verified[number] = outputs
+        self._result.outputs_checked += 1
+        self._result.broken += broken
+        return not broken
+
+    def _cross_check(self, arena: Arena, runner: Runner, run_s: float, claimed_us: float, call_s: float) -> bool:
+        """Hold the claimed latency against the judge's clock around whole batches; return whether all calls went well."""
+        asking = []
+        for _ in range(PINGS):
+            answer = runner.ping(run_s)
+            if isinstance(answer, RunFailure):
+                self._result.failure = answer
+                return False
+            asking.append(answer.wall_ns / 1e3)
+        slots = max(1, min(self._slots, int(BATCH_S / max(call_s, 1e-6))))
+        measured = []
+        for _ in range(BATCHES if call_s < BUDGET_S else 1):
+            self._announce("time")
+            for slot in range(slots):
+                arena.write(slot, self._held.timed(slot % TIMED_DRAWS).inputs)
+            answer = runner.call(range(slots), run_s * slots)
+            if isinstance(answer, RunFailure):
+                self._result.failure = answer
+                return False
+            if not all(self._check(arena, slot, slot % TIMED_DRAWS) for slot in range(slots)):
+                return False
+            measured.append((answer.wall_ns / 1e3 - statistics.median(asking)) / slots)
+        self._hold_against(claimed_us, min(measured))
+        return True
+
+    def _hold_against(self, claimed_us: float, measured_us: float) -> None:
+        """Flag a claim that the judge's clock does not bear out. The shortest batch counts, since noise only lengthens."""
+        text = f"the candidate's clock says {claimed_us:.1f} us a call, the judge's {measured_us:.1f} us"
+        if claimed_us <= 0 or measured_us > IMPOSSIBLE * claimed_us + IMPOSSIBLE_US:
+            self._result.broken.append(BrokenRule(text=text, profiles=STRICT_ONLY, evidence=True))
+        if claimed_us <= 0 or measured_us > DISAGREES * claimed_us + DISAGREES_US:
+            self._result.flags.append(Flag(code="clock_disagrees", text=text))
+
+
+def time_reference(
+    reference: Callable[[Mapping[str, object]], dict[str, Array]], inputs: list[Mapping[str, object]]
+) -> list[float]:
+    """Return wall times of the reference in microseconds, on the input sets in turn."""
+    reference(inputs[0])
+    samples: list[float] = []
+    deadline = time.perf_counter() + REFERENCE_BUDGET_S
+    while len(samples) < LEAST_REFERENCE_SAMPLES or (len(samples) < MOST_REFERENCE_SAMPLES and time.perf_counter() < deadline):
+        begin = time.perf_counter()
+        reference(inputs[len(samples) % len(inputs)])
+        samples.append((time.perf_counter() - begin) * 1e6)
+    return samples
+
+
+def reference_version(library: str) -> ReferenceVersion:
+    """Return the reference's library with its version here."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return ReferenceVersion(library=library, version=version(library.lower()))
+    except PackageNotFoundError:
+        return ReferenceVersion(library=library, version=None)
