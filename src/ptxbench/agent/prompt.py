@@ -9,7 +9,7 @@ from ptxbench import arch as architectures
 from ptxbench.agent.models.message import Message
 from ptxbench.agent.templating import environment
 from ptxbench.core.errors import UsageError
-from ptxbench.schema import Language, Profile, Task
+from ptxbench.schema import Language, Profile, ScalarInput, Task
 
 VARIANTS = ("plain",)
 """Prompt variants without a pack; a pack brings its own."""
@@ -76,6 +76,8 @@ def _arguments(task: Task) -> list[dict[str, Any]]:
     for role, specs in (("input", task.definition.inputs), ("output", task.definition.outputs)):
         for name, spec in specs.items():
             sizes = task.definition.shape(name, task.workload.axes)
-            shape = "scalar" if sizes is None else "[" + ", ".join(map(str, sizes)) + "]"
+            given = task.workload.inputs.get(name)
+            value = f", {given.value} here" if isinstance(given, ScalarInput) else ""
+            shape = f"scalar{value}" if sizes is None else "[" + ", ".join(map(str, sizes)) + "]"
             rows.append({"name": name, "role": role, "dtype": spec.dtype, "shape": shape})
     return rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, get_args
 
@@ -15,11 +16,12 @@ from ptxbench.schema import CellKey
 
 Format = Literal["table", "json", "csv", "markdown"]
 
-DEFAULT_WIDTH = 140
 
+def render(rows: Sequence[Row], format: Format | str, *, width: int | None = None, color: bool = False) -> str:
+    """Return the rows in a format. ``width`` (in characters; None is the terminal's) and ``color`` are for ``table``.
 
-def render(rows: Sequence[Row], format: Format, *, width: int = DEFAULT_WIDTH, color: bool = False) -> str:
-    """Return the rows in a format. ``width`` (in characters) and ``color`` are for ``table``. Raises ``UsageError``."""
+    Raises ``UsageError`` for another format.
+    """
     writers: dict[str, Callable[[], str]] = {
         "table": lambda: _table(rows, width, color),
         "json": lambda: _json(rows),
@@ -71,12 +73,13 @@ def _markdown(rows: Sequence[Row]) -> str:
     return "\n".join(parts)
 
 
-def _table(rows: Sequence[Row], width: int, color: bool) -> str:
+def _table(rows: Sequence[Row], width: int | None, color: bool) -> str:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     stream = io.StringIO()
+    width = width or shutil.get_terminal_size((140, 24)).columns
     console = Console(file=stream, width=width, force_terminal=color, color_system="standard" if color else None, highlight=False)
     if not rows:
         console.print("No turns.")

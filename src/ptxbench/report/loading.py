@@ -22,7 +22,7 @@ class RunTable:
     planned: dict[CellKey, Plan]
 
 
-def load_turns(folders: Iterable[Path]) -> RunTable:
+def load_runs(folders: Iterable[Path]) -> RunTable:
     """Return the turns of run directories; a run that still goes on may be read.
 
     Raises ``UsageError`` for a folder that is no run directory and for a run that is named twice, ``StorageError`` for a

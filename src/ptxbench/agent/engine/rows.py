@@ -5,7 +5,8 @@ from __future__ import annotations
 from ptxbench.agent.engine.ledger import ReplyStep
 from ptxbench.agent.engine.places import Place
 from ptxbench.agent.models.message import Usage
-from ptxbench.schema import Blame, CellKey, CorrectVerdict, Evaluation, Outcome, Turn, TurnHashes, TurnProof
+from ptxbench.evaluate.verdict import no_code
+from ptxbench.schema import CellKey, Evaluation, Turn, TurnHashes, TurnProof
 
 
 def evaluated_turn(
@@ -54,15 +55,16 @@ def evaluated_turn(
 
 def no_code_turn(key: CellKey, place: Place, step: ReplyStep, usage: Usage, missing: str, *, task_hash: str) -> Turn:
     """Return the row of a reply that holds no code: it counts, and it is the candidate's."""
+    verdict = no_code(missing)
     return Turn(
         key=key,
         variant=place.variant,
         trajectory=place.trajectory,
         turn=step.turn,
-        outcome=Outcome.NO_CODE,
-        undecided=None,
-        blame=Blame.CANDIDATE,
-        correct=CorrectVerdict(paper=False, strict=False, reasons=(missing,)),
+        outcome=verdict.outcome,
+        undecided=verdict.undecided,
+        blame=verdict.blame,
+        correct=verdict.correct,
         speedup=None,
         candidate_us=None,
         reference_us=None,

@@ -65,7 +65,7 @@ def evaluation_feedback(
 
 
 def no_code_feedback(
-    missing: str, *, language: Language, profile: FeedbackProfile, turn: int, turns: int, best: Best | None
+    missing: str, *, language: Language, profile: FeedbackProfile, turn: int, turns: int, best: Best | None = None
 ) -> str:
     """Return the text for a reply without code. ``missing`` is the extraction's reason, ``cut_off`` or ``refusal``."""
     outcome = Outcome.NO_CODE.value

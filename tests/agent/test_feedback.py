@@ -1,0 +1,156 @@
+"""Every outcome has its feedback, made from the record alone, within a budget, in two profiles."""
+
+import pytest
+
+from ptxbench.agent.feedback import Best, evaluation_feedback, no_code_feedback
+from ptxbench.agent.feedback.hiding import hide_paths
+from ptxbench.agent.feedback.render import CHARACTERS_PER_TOKEN, DEFAULT_BUDGET, TOKEN_BUDGET
+from ptxbench.schema import Candidate, Diagnostic, Language, Outcome, Source
+
+CANDIDATE = Candidate(
+    sources=(Source(path="kernel.cpp", content="#include <x>\nfoo bar baz;\nfoo again;\n"),),
+    entry_point="kernel.cpp::run",
+    language=Language.CPP,
+    arch="cpu",
+)
+
+TELLING = {
+    Outcome.POLICY_VIOLATION: ["breaks a rule", "vendor_library at kernel.cpp:2: #include <cublas_v2.h>"],
+    Outcome.COMPILE_ERROR: [
+        "does not compile",
+        'kernel.cpp:2:5: error: identifier "foo" is undefined (and 1 more like it)',
+        ">     2 | foo bar baz;",
+    ],
+    Outcome.LOAD_ERROR: ["cannot be loaded", "undefined symbol in library.so", "child.py: abort"],
+    Outcome.SANITIZER_ERROR: [
+        "memory checker",
+        "invalid_global_write in kernel twice at kernel.cpp:2",
+        "(and 39 more like it)",
+        ">     2 | foo",
+    ],
+    Outcome.RUNTIME_ERROR: ["failed while it ran", "segmentation fault (SIGSEGV)", "first line"],
+    Outcome.TIMEOUT: ["did not finish in time", "no answer within 10 s"],
+    Outcome.WRONG_SHAPE: ["wrong shape", "Y has shape (1, 2), expected (32, 64)"],
+    Outcome.WRONG_DTYPE: ["wrong element type", "Y has type float64, expected float32"],
+    Outcome.WRONG_VALUE: ["results are wrong", "Y: largest absolute error 1.25, largest relative error 0.5", "input was changed"],
+    Outcome.TAMPERED: ["interferes", "late_work: the device was busy"],
+    Outcome.CORRECT: ["correct", "100 us", "50 us (NumPy)", "a speedup of 0.5"],
+}
+
+FULL_ONLY = {
+    Outcome.WRONG_VALUE: ["7 elements are wrong", "worst at Y[3, 4]: expected 2.5, got 1.25", "got is 0.5 times expected"],
+    Outcome.CORRECT: ["10 % of it", "40 registers", "8 B spilled"],
+    Outcome.RUNTIME_ERROR: ["40 registers"],
+}
+
+
+def test_every_outcome_of_an_evaluation_is_covered():
+    assert set(TELLING) == set(Outcome) - {Outcome.NO_CODE}
+
+
+@pytest.mark.parametrize("profile", ["paper", "full"])
+@pytest.mark.parametrize("outcome", TELLING, ids=str)
+def test_feedback_tells_what_happened_and_hides_the_machine(scripted, outcome, profile):
+    text = evaluation_feedback(scripted.make_failing(outcome), CANDIDATE, profile=profile, turn=1, turns=4)
+    assert text.startswith("Reply 2 of 4: ")
+    for words in TELLING[outcome]:
+        assert words in text
+    assert "/secret" not in text and "/usr/lib" not in text
+    assert "None" not in text and "{{" not in text and "{%" not in text
+    assert "\n\n\n" not in text
+    assert "in one code block" in text
+
+
+@pytest.mark.parametrize("outcome", FULL_ONLY, ids=str)
+def test_the_paper_profile_says_less(scripted, outcome):
+    evaluation = scripted.make_failing(outcome)
+    full, paper = (evaluation_feedback(evaluation, CANDIDATE, profile=p, turn=0, turns=2) for p in ("full", "paper"))
+    for words in FULL_ONLY[outcome]:
+        assert words in full
+        assert words not in paper
+
+
+def test_on_a_gpu_architecture_the_proof_and_the_census_are_told(scripted):
+    task = scripted.make_task(arch="sm_90a")
+    evaluation = scripted.make_failing(Outcome.CORRECT, task=task)
+    text = evaluation_feedback(evaluation, CANDIDATE, profile="full", turn=0, turns=2)
+    assert "Target instructions executed; the target's matrix unit did 98 % of the operator's arithmetic." in text
+    assert "target instructions in the binary: HGMMA.64x64x16.F32.BF16 ×4" in text
+
+
+def test_an_undecided_evaluation_says_what_was_not_run(scripted):
+    task = scripted.make_task(arch="sm_90a")
+    text = evaluation_feedback(scripted.make_evaluation(None, task=task), CANDIDATE, profile="full", turn=0, turns=2)
+    assert "Not run here: this machine has no GPU" in text
+    assert "HGMMA.64x64x16.F32.BF16 ×4" in text
+    assert "Compilation: done" in text
+
+
+def test_the_last_turn_asks_for_nothing(scripted):
+    text = evaluation_feedback(scripted.make_evaluation(), CANDIDATE, profile="full", turn=3, turns=4)
+    assert "in one code block" not in text
+
+
+def test_the_best_so_far_is_remembered_in_full_only(scripted):
+    best = Best(turn=1, speedup=0.75)
+    for profile, expected in (("full", True), ("paper", False)):
+        text = evaluation_feedback(scripted.make_evaluation(), CANDIDATE, profile=profile, turn=2, turns=4, best=best)
+        assert ("Best so far: reply 2 with a speedup of 0.75." in text) is expected
+
+
+@pytest.mark.parametrize("missing", ["empty_reply", "no_block", "only_other_labels", "empty_block", "cut_off", "refusal"])
+def test_a_reply_without_code_is_told_why(missing):
+    texts = {
+        name: no_code_feedback(name, language=Language.CUDA, profile="paper", turn=0, turns=2)
+        for name in ("empty_reply", "no_block", "only_other_labels", "empty_block", "cut_off", "refusal")
+    }
+    assert "```cuda" in texts[missing]
+    assert [name for name, text in texts.items() if text == texts[missing]] == [missing]
+
+
+def many_errors(scripted, count, text="x" * 300):
+    errors = [
+        Diagnostic(severity="error", file="kernel.cpp", line=2, column=1, code=None, text=f"{i} {text}") for i in range(count)
+    ]
+    return scripted.make_evaluation(Outcome.COMPILE_ERROR, build=scripted.make_build(ok=False, diagnostics=tuple(errors)))
+
+
+def test_the_first_errors_are_whole_and_the_rest_is_counted(scripted):
+    text = evaluation_feedback(many_errors(scripted, 500), CANDIDATE, profile="full", turn=0, turns=2)
+    assert len(text) <= TOKEN_BUDGET["compile_error"] * CHARACTERS_PER_TOKEN + 1
+    shown = text.count(": error: ")
+    assert shown >= 10
+    assert f"{500 - shown} more messages left out" in text
+    assert "0 " + "x" * 300 in text
+
+
+def test_no_record_makes_feedback_exceed_its_budget(scripted):
+    huge = scripted.RunFailure(kind="signal", text="y" * 100_000, output="z" * 1_000_000)
+    evaluation = scripted.make_evaluation(Outcome.RUNTIME_ERROR, debug=huge)
+    text = evaluation_feedback(evaluation, CANDIDATE, profile="full", turn=0, turns=2)
+    assert len(text) <= DEFAULT_BUDGET * CHARACTERS_PER_TOKEN + 1
+
+
+def test_control_characters_of_a_candidate_s_output_are_left_out(scripted):
+    failure = scripted.RunFailure(kind="signal", text="died", output="\x1b[31mred\x00\x07 text\n")
+    text = evaluation_feedback(
+        scripted.make_evaluation(Outcome.RUNTIME_ERROR, debug=failure), CANDIDATE, profile="full", turn=0, turns=2
+    )
+    assert "[31mred text" in text
+    assert not any(c < " " and c != "\n" for c in text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("in /home/user/x/kernel.cu(3)", "in kernel.cu(3)"),
+        ("'/usr/include/c++/13/vector'", "'vector'"),
+        ("a / b and a/b and 1/2", "a / b and a/b and 1/2"),
+        ("see https://docs.nvidia.com/cuda", "see https://docs.nvidia.com/cuda"),
+        ("kernel.cu:3: error", "kernel.cu:3: error"),
+        ("#include <cuda/ptx>", "#include <cuda/ptx>"),
+        ("/tmp/build-1/", "…"),
+    ],
+)
+def test_absolute_paths_shrink_to_their_last_part(text, shown):
+    assert hide_paths(text) == shown

@@ -1,0 +1,339 @@
+"""Asking a real HTTP server on loopback: what it may do to us, and what we tell of it."""
+
+import asyncio
+import json
+import logging
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from ptxbench.agent.models import GenerateConfig, Message, Sampling, load_model
+from ptxbench.agent.models import openai_compatible as module
+from ptxbench.agent.models.message import ContextOverflow
+from ptxbench.agent.models.openai_compatible import OpenAICompatibleModel
+from ptxbench.agent.retry import RetryPolicy
+from ptxbench.core.errors import ModelError, UsageError
+
+KEY = "sk-very-secret-0123456789"
+
+
+def completion(text="hello", finish="stop", usage=True, **message):
+    body = {"model": "served", "choices": [{"message": {"role": "assistant", "content": text, **message}, "finish_reason": finish}]}
+    if usage:
+        body["usage"] = {
+            "prompt_tokens": 11,
+            "completion_tokens": 22,
+            "completion_tokens_details": {"reasoning_tokens": 7},
+            "prompt_tokens_details": {"cached_tokens": 3},
+        }
+    return json.dumps(body).encode()
+
+
+class Server:
+    """Plays one step per request; the last one is repeated. A step is ``(status, body, headers)`` or a function of the handler."""
+
+    def __init__(self):
+        self.steps = []
+        self.requests = []
+        self.released = threading.Event()
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                outer.requests.append({"body": body, "headers": {k.lower(): v for k, v in self.headers.items()}, "path": self.path})
+                step = outer.steps[min(len(outer.requests), len(outer.steps)) - 1]
+                if callable(step):
+                    self.close_connection = True
+                    step(self)
+                    return
+                status, data, headers = step
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *args):
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
+        self._thread.start()
+        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
+
+    def stop(self):
+        self.released.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+@pytest.fixture
+def server():
+    running = Server()
+    yield running
+    running.stop()
+
+
+def ask(server, *, config=None, attempts=4, messages=None):
+    async def go():
+        retry = RetryPolicy(attempts=attempts, first_s=0.0, longest_s=0.01)
+        model = OpenAICompatibleModel("some-model", base_url=server.url, api_key=KEY, retry=retry)
+        try:
+            return await model.reply(messages or [Message(role="user", content="hi")], config or GenerateConfig())
+        finally:
+            await model.close()
+
+    return asyncio.run(go())
+
+
+def ok(body):
+    return (200, body, {})
+
+
+def test_a_reply_keeps_text_reasoning_usage_and_finish(server):
+    server.steps = [ok(completion("text", reasoning_content="thought"))]
+    reply = ask(server)
+    assert (reply.text, reply.reasoning, reply.finish, reply.raw_finish, reply.served_model) == (
+        "text",
+        "thought",
+        "stop",
+        "stop",
+        "served",
+    )
+    assert reply.usage.model_dump() == {"input": 11, "output": 22, "reasoning": 7, "cached": 3, "cost_usd": None}
+
+
+def test_the_request_says_what_was_asked_for_and_nothing_else(server):
+    server.steps = [ok(completion())]
+    sampling = Sampling(temperature=0.5, max_tokens=100, reasoning_effort="high", seed=4)
+    messages = [
+        Message(role="system", content="s"),
+        Message(role="assistant", content="a", reasoning="r"),
+        Message(role="user", content="u"),
+    ]
+    ask(server, config=GenerateConfig(sampling=sampling, trajectory="plain-3", task="secret_task", turn=2), messages=messages)
+    sent = server.requests[0]
+    assert sent["path"] == "/v1/chat/completions"
+    assert sent["headers"]["authorization"] == f"Bearer {KEY}"
+    assert sent["body"] == {
+        "model": "some-model",
+        "messages": [{"role": "system", "content": "s"}, {"role": "assistant", "content": "a"}, {"role": "user", "content": "u"}],
+        "temperature": 0.5,
+        "max_completion_tokens": 100,
+        "reasoning_effort": "high",
+        "seed": 4,
+    }
+
+
+def test_reasoning_is_sent_back_only_when_asked_for(server):
+    server.steps = [ok(completion())]
+    messages = [Message(role="assistant", content="a", reasoning="r"), Message(role="user", content="u")]
+    ask(server, config=GenerateConfig(sampling=Sampling(send_reasoning=True)), messages=messages)
+    assert server.requests[0]["body"]["messages"][0]["reasoning_content"] == "r"
+
+
+@pytest.mark.parametrize(
+    ("body", "finish"),
+    [
+        (completion("half", finish="length"), "length"),
+        (completion("", finish="content_filter"), "refusal"),
+        (completion(None, refusal="I must not"), "refusal"),
+        (completion("x", finish="tool_calls"), "other"),
+        (completion("x", finish=None), "other"),
+    ],
+)
+def test_why_a_reply_ended_is_recorded(server, body, finish):
+    server.steps = [ok(body)]
+    assert ask(server).finish == finish
+
+
+def test_missing_and_strange_usage_is_unknown(server):
+    server.steps = [ok(completion(usage=False))]
+    assert set(ask(server).usage.model_dump().values()) == {None}
+    server.steps = [
+        ok(
+            json.dumps(
+                {"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": "many", "completion_tokens": -1}}
+            ).encode()
+        )
+    ]
+    assert set(ask(server).usage.model_dump().values()) == {None}
+
+
+def test_text_that_is_no_unicode_can_still_be_stored(server):
+    server.steps = [ok(b'{"choices": [{"message": {"content": "a\\ud800b"}}]}')]
+    assert ask(server).text == "a?b"
+
+
+def drop(handler):
+    """Close the connection without an answer."""
+    handler.connection.close()
+
+
+def cut_short(handler):
+    """Promise more than is sent."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    handler.wfile.write(b'{"choices": [')
+
+
+FLEETING = {
+    "429": (429, b'{"error": {"message": "slow down"}}', {"Retry-After": "0"}),
+    "429 with a date": (429, b"{}", {"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"}),
+    "500": (500, b"oops", {}),
+    "503": (503, b"", {}),
+    "malformed JSON": (200, b'{"choices": [', {}),
+    "not an object": (200, b"[1]", {}),
+    "no choices": (200, b'{"choices": []}', {}),
+    "error in a 200": (200, b'{"error": {"message": "overloaded"}}', {}),
+    "dropped connection": drop,
+    "truncated answer": cut_short,
+}
+
+
+@pytest.mark.parametrize("fault", FLEETING.values(), ids=FLEETING.keys())
+def test_a_fleeting_fault_is_tried_again(server, fault):
+    server.steps = [fault, fault, ok(completion("at last"))]
+    assert ask(server).text == "at last"
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize("fault", FLEETING.values(), ids=FLEETING.keys())
+def test_a_lasting_fault_ends_in_one_error_within_bounds(server, fault):
+    server.steps = [fault]
+    with pytest.raises(ModelError, match=r"openai/some-model: .*\(3 tries\)"):
+        ask(server, attempts=3)
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
+def test_a_refused_request_is_not_repeated(server, status):
+    server.steps = [(status, b'{"error": {"message": "no such model"}}', {})]
+    with pytest.raises(ModelError, match=f"HTTP {status}: no such model"):
+        ask(server)
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"message": "too long", "code": "context_length_exceeded"},
+        {"message": "This model's maximum context length is 4096 tokens. However, you requested 9000 tokens."},
+    ],
+)
+def test_a_history_that_is_too_long_is_told_apart(server, error):
+    server.steps = [(400, json.dumps({"error": error}).encode(), {})]
+    with pytest.raises(ContextOverflow):
+        ask(server)
+    assert len(server.requests) == 1
+
+
+def test_a_server_that_does_not_answer_in_time_is_given_up(server):
+    server.steps = [lambda handler: server.released.wait()]
+    with pytest.raises(ModelError, match=r"no answer within 0\.2 s"):
+        ask(server, config=GenerateConfig(sampling=Sampling(timeout_s=0.2)), attempts=2)
+    assert len(server.requests) == 2
+
+
+def test_a_server_that_drips_is_given_up_as_well(server):
+    def drip(handler):
+        handler.send_response(200)
+        handler.send_header("Content-Length", "100000")
+        handler.end_headers()
+        while not server.released.wait(0.02):
+            try:
+                handler.wfile.write(b" ")
+            except OSError:
+                return
+
+    server.steps = [drip]
+    with pytest.raises(ModelError, match="no answer within"):
+        ask(server, config=GenerateConfig(sampling=Sampling(timeout_s=0.3)), attempts=1)
+
+
+def test_a_huge_answer_is_not_read_to_its_end(server, monkeypatch):
+    monkeypatch.setattr(module, "ANSWER_BYTES", 1 << 20)
+    sent = []
+
+    def flood(handler):
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(1 << 32))
+        handler.end_headers()
+        try:
+            for _ in range(1 << 12):
+                sent.append(handler.wfile.write(b" " * (1 << 20)))
+        except OSError:
+            return
+
+    server.steps = [flood]
+    with pytest.raises(ModelError, match="longer than 1048576 bytes"):
+        ask(server)
+    assert len(sent) < 100
+
+
+def test_nobody_there_is_an_error_with_a_next_step(server):
+    url, server.url = server.url, "http://127.0.0.1:9/v1"
+    with pytest.raises(ModelError, match="connection failed") as caught:
+        ask(server, attempts=2)
+    assert caught.value.next_step
+    server.url = url
+
+
+def test_the_key_is_nowhere(server, caplog):
+    caplog.set_level(logging.DEBUG)
+    echo = json.dumps({"error": {"message": f"Incorrect API key provided: {KEY}"}}).encode()
+    server.steps = [(401, echo, {})]
+    with pytest.raises(ModelError) as caught:
+        ask(server)
+    error = caught.value
+    seen = [str(error), repr(error), json.dumps(error.as_json()), repr(error.__cause__), repr(error.__context__)]
+    server.steps = [ok(completion(f"your key is {KEY}", reasoning_content=f"hm, {KEY}", usage=False))]
+    seen.append(ask(server).model_dump_json())
+    model = OpenAICompatibleModel("some-model", base_url=server.url, api_key=KEY)
+    seen += [repr(model), str(model.facts()), model.name, caplog.text]
+    asyncio.run(model.close())
+    assert "[key]" in seen[0] and "[key]" in seen[5]
+    assert not any(KEY in text for text in seen)
+
+
+def test_address_and_key_come_from_the_environment(server, monkeypatch):
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "PTXBENCH_MODEL_URL", "PTXBENCH_MODEL_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(UsageError, match="no key") as caught:
+        load_model("openai/x")
+    assert "OPENAI_API_KEY" in caught.value.next_step
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("PTXBENCH_MODEL_URL", server.url)
+    monkeypatch.setenv("PTXBENCH_MODEL_KEY", "from-the-environment")
+    server.steps = [ok(completion())]
+
+    async def go():
+        model = load_model("openai/org/name")
+        await model.reply([Message(role="user", content="hi")], GenerateConfig())
+        await model.close()
+        return model.name
+
+    assert asyncio.run(go()) == "openai/org/name"
+    assert server.requests[0]["headers"]["authorization"] == "Bearer from-the-environment"
+    assert server.requests[0]["body"]["model"] == "org/name"
+
+
+def test_an_address_that_is_none_is_refused(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    with pytest.raises(UsageError, match="http"):
+        load_model("openai/x", base_url="localhost:8000")
+
+
+@pytest.mark.parametrize("name", ["openai", "openai/", "gpt-4", "", "litellm/x", "/x"])
+def test_unknown_models_are_refused(name):
+    with pytest.raises(UsageError, match="unknown model"):
+        load_model(name)
