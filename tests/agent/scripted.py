@@ -89,39 +89,73 @@ class OneSuite:
 
 def make_build(arch="cpu", **changes):
     kernel = KernelBuild(
-        name="twice", mangled="_Z5twice", registers=40, spill_bytes=8, stack_bytes=0, shared_bytes=1024,
+        name="twice",
+        mangled="_Z5twice",
+        registers=40,
+        spill_bytes=8,
+        stack_bytes=0,
+        shared_bytes=1024,
         opcodes={"HGMMA.64x64x16.F32.BF16": 4, "IADD3": 9},
-    )  # fmt: skip
-    fields = dict(
-        ok=True, cached=False, seconds=0.5, arch=arch, header="slim", diagnostics=(), warnings=(), kernels=(kernel,),
-        artifacts={}, toolchain=VERSIONS, key="sha256:key",
-    )  # fmt: skip
+    )
+    fields = {
+        "ok": True,
+        "cached": False,
+        "seconds": 0.5,
+        "arch": arch,
+        "header": "slim",
+        "diagnostics": (),
+        "warnings": (),
+        "kernels": (kernel,),
+        "artifacts": {},
+        "toolchain": VERSIONS,
+        "key": "sha256:key",
+    }
     return Build(**(fields | changes))
 
 
 def make_latency(speedup=0.5, roofline_us=10.0):
     return Latency(
-        candidate_us=100.0, reference_us=100.0 * speedup, speedup=speedup, method="wall", trials_us=(100.0,), samples_us=(100.0,),
-        reference_samples_us=(100.0 * speedup,), reference=ReferenceVersion(library="NumPy", version="2.4"), clocks=None,
+        candidate_us=100.0,
+        reference_us=100.0 * speedup,
+        speedup=speedup,
+        method="wall",
+        trials_us=(100.0,),
+        samples_us=(100.0,),
+        reference_samples_us=(100.0 * speedup,),
+        reference=ReferenceVersion(library="NumPy", version="2.4"),
+        clocks=None,
         roofline_us=roofline_us,
-    )  # fmt: skip
+    )
 
 
 def make_evaluation(outcome=Outcome.CORRECT, *, source="sha256:source", task=None, profile=Profile.STRICT, **changes):
     task = task or make_task()
     correct = outcome is Outcome.CORRECT
     decided = None if outcome is None else correct
-    fields = dict(
-        profile=profile, backend="scripted", task=task.name, workload=task.workload.uuid, axes=task.axes, arch=task.arch,
-        device=Device(name="CPU", id="cpu", driver=None), outcome=outcome,
-        blame=None if correct or outcome is None else Blame.CANDIDATE,
-        undecided="this machine has no GPU" if outcome is None else None,
-        correct=CorrectVerdict(paper=decided, strict=decided, reasons=()),
-        policy=PolicyVerdict(profile=profile, ok=True, violations=()), build=make_build(task.arch), sanitizer=None, correctness=None,
-        latency=make_latency() if correct else None, proof=None, debug=None, flags=(),
-        hashes=Hashes(source=source, task="sha256:task", toolchain="sha256:toolchain", reference="sha256:reference"), seed=0,
-        seconds={"build": 0.5, "compare": 0.1},
-    )  # fmt: skip
+    fields = {
+        "profile": profile,
+        "backend": "scripted",
+        "task": task.name,
+        "workload": task.workload.uuid,
+        "axes": task.axes,
+        "arch": task.arch,
+        "device": Device(name="CPU", id="cpu", driver=None),
+        "outcome": outcome,
+        "blame": None if correct or outcome is None else Blame.CANDIDATE,
+        "undecided": "this machine has no GPU" if outcome is None else None,
+        "correct": CorrectVerdict(paper=decided, strict=decided, reasons=()),
+        "policy": PolicyVerdict(profile=profile, ok=True, violations=()),
+        "build": make_build(task.arch),
+        "sanitizer": None,
+        "correctness": None,
+        "latency": make_latency() if correct else None,
+        "proof": None,
+        "debug": None,
+        "flags": (),
+        "hashes": Hashes(source=source, task="sha256:task", toolchain="sha256:toolchain", reference="sha256:reference"),
+        "seed": 0,
+        "seconds": {"build": 0.5, "compare": 0.1},
+    }
     return Evaluation(**(fields | changes))
 
 
@@ -133,64 +167,96 @@ def make_failing(outcome, *, task=None):
     task = task or make_task()
     path = "/secret/host/dir"
     one = {
-        Outcome.POLICY_VIOLATION: dict(
-            policy=PolicyVerdict(
+        Outcome.POLICY_VIOLATION: {
+            "policy": PolicyVerdict(
                 profile=Profile.STRICT,
                 ok=False,
-                violations=(Violation(rule="vendor_library", file="kernel.cpp", line=2, text="#include <cublas_v2.h>", profiles=(Profile.STRICT,)),),
+                violations=(
+                    Violation(
+                        rule="vendor_library", file="kernel.cpp", line=2, text="#include <cublas_v2.h>", profiles=(Profile.STRICT,)
+                    ),
+                ),
             ),
-            build=None,
-        ),
-        Outcome.COMPILE_ERROR: dict(
-            build=make_build(
+            "build": None,
+        },
+        Outcome.COMPILE_ERROR: {
+            "build": make_build(
                 ok=False,
                 diagnostics=(
                     Diagnostic(severity="warning", file="kernel.cpp", line=1, column=1, code=None, text="a warning"),
-                    Diagnostic(severity="error", file="kernel.cpp", line=2, column=5, code="20", text='identifier "foo" is undefined'),
-                    Diagnostic(severity="error", file="kernel.cpp", line=3, column=5, code="20", text='identifier "foo" is undefined'),
-                    Diagnostic(severity="error", file=None, line=None, column=None, code=None, text=f"cannot find {path}/libx.so", stage="link"),
+                    Diagnostic(
+                        severity="error", file="kernel.cpp", line=2, column=5, code="20", text='identifier "foo" is undefined'
+                    ),
+                    Diagnostic(
+                        severity="error", file="kernel.cpp", line=3, column=5, code="20", text='identifier "foo" is undefined'
+                    ),
+                    Diagnostic(
+                        severity="error",
+                        file=None,
+                        line=None,
+                        column=None,
+                        code=None,
+                        text=f"cannot find {path}/libx.so",
+                        stage="link",
+                    ),
                 ),
             )
-        ),
-        Outcome.LOAD_ERROR: dict(debug=RunFailure(kind="load", text=f"undefined symbol in {path}/library.so", output=LOG)),
-        Outcome.SANITIZER_ERROR: dict(
-            sanitizer=Sanitizer(
+        },
+        Outcome.LOAD_ERROR: {"debug": RunFailure(kind="load", text=f"undefined symbol in {path}/library.so", output=LOG)},
+        Outcome.SANITIZER_ERROR: {
+            "sanitizer": Sanitizer(
                 tool="memcheck",
                 status="findings",
                 findings=tuple(
                     SanitizerFinding(
-                        kind="invalid_global_write", kernel="twice", file="kernel.cpp", line=2, address="0x7f", bytes=4,
-                        block=(0, 0, 0), thread=(thread, 0, 0), text="Invalid __global__ write of size 4 bytes",
+                        kind="invalid_global_write",
+                        kernel="twice",
+                        file="kernel.cpp",
+                        line=2,
+                        address="0x7f",
+                        bytes=4,
+                        block=(0, 0, 0),
+                        thread=(thread, 0, 0),
+                        text="Invalid __global__ write of size 4 bytes",
                     )
                     for thread in range(40)
                 ),
             )
-        ),  # fmt: skip
-        Outcome.RUNTIME_ERROR: dict(debug=RunFailure(kind="signal", text="segmentation fault", signal="SIGSEGV", output=LOG)),
-        Outcome.TIMEOUT: dict(debug=RunFailure(kind="timeout", text="no answer within 10 s", output="")),
-        Outcome.WRONG_SHAPE: dict(correct=CorrectVerdict(paper=False, strict=False, reasons=("Y has shape (1, 2), expected (32, 64)",))),
-        Outcome.WRONG_DTYPE: dict(correct=CorrectVerdict(paper=False, strict=False, reasons=("Y has type float64, expected float32",))),
-        Outcome.WRONG_VALUE: dict(
-            correct=CorrectVerdict(paper=False, strict=False, reasons=("element rule: 7 elements of Y",)),
-            correctness=Correctness(
+        },
+        Outcome.RUNTIME_ERROR: {"debug": RunFailure(kind="signal", text="segmentation fault", signal="SIGSEGV", output=LOG)},
+        Outcome.TIMEOUT: {"debug": RunFailure(kind="timeout", text="no answer within 10 s", output="")},
+        Outcome.WRONG_SHAPE: {
+            "correct": CorrectVerdict(paper=False, strict=False, reasons=("Y has shape (1, 2), expected (32, 64)",))
+        },
+        Outcome.WRONG_DTYPE: {
+            "correct": CorrectVerdict(paper=False, strict=False, reasons=("Y has type float64, expected float32",))
+        },
+        Outcome.WRONG_VALUE: {
+            "correct": CorrectVerdict(paper=False, strict=False, reasons=("element rule: 7 elements of Y",)),
+            "correctness": Correctness(
                 sets=(),
                 outputs=(
                     OutputCheck(
-                        name="Y", max_abs=1.25, max_rel=0.5, mismatches=7, worst=WorstElement(index=(3, 4), expected=2.5, got=1.25),
-                        pattern=MismatchPattern(kind="scaled", text="got is 0.5 times expected"), unwritten=0,
+                        name="Y",
+                        max_abs=1.25,
+                        max_rel=0.5,
+                        mismatches=7,
+                        worst=WorstElement(index=(3, 4), expected=2.5, got=1.25),
+                        pattern=MismatchPattern(kind="scaled", text="got is 0.5 times expected"),
+                        unwritten=0,
                     ),
                     OutputCheck(name="Z", max_abs=0.0, max_rel=0.0, mismatches=0, worst=None, pattern=None, unwritten=0),
                 ),
                 inputs_modified=True,
                 timed_outputs_checked=0,
             ),
-        ),  # fmt: skip
-        Outcome.TAMPERED: dict(flags=(Flag(code="late_work", text="the device was busy after the call"),)),
-        Outcome.CORRECT: dict(
-            proof=Proof(status="qualified", compute=True, data_movement=None, work_share=0.98, method="cupti", kernels=()),
-            flags=(Flag(code="slow_clock", text=f"see {path}/log"),),
-        ),
-    }  # fmt: skip
+        },
+        Outcome.TAMPERED: {"flags": (Flag(code="late_work", text="the device was busy after the call"),)},
+        Outcome.CORRECT: {
+            "proof": Proof(status="qualified", compute=True, data_movement=None, work_share=0.98, method="cupti", kernels=()),
+            "flags": (Flag(code="slow_clock", text=f"see {path}/log"),),
+        },
+    }
     return make_evaluation(outcome, task=task, **one.get(outcome, {}))
 
 

@@ -14,7 +14,7 @@ from ptxbench.agent.engine.places import PlannedTask, TaskSource, plan
 from ptxbench.agent.engine.trajectory import Stage, Trajectory
 from ptxbench.agent.models import Model, load_model
 from ptxbench.core.errors import PtxbenchError, UsageError
-from ptxbench.evaluate.options import Evaluator
+from ptxbench.evaluate import Evaluator
 from ptxbench.schema import CellKey, Device, Record, Task
 
 

@@ -20,7 +20,7 @@ from ptxbench.agent.models.message import ContextOverflow, GenerateConfig, Messa
 from ptxbench.agent.prompt import system_message, user_message
 from ptxbench.agent.retry import RetryPolicy
 from ptxbench.core.errors import InfrastructureError, ModelError, NoGpu, PtxbenchError, StorageError, ToolMissing
-from ptxbench.evaluate.options import EvaluateOptions, Evaluator
+from ptxbench.evaluate import EvaluateOptions, Evaluator
 from ptxbench.schema import Blame, Candidate, CellKey, Evaluation, Language, Outcome, Source, Turn
 
 SEED_STRIDE = 1000

@@ -1,0 +1,326 @@
+"""The multi-turn engine: rows, conversations, faults, resume, and that a directory never mixes settings."""
+
+import asyncio
+import json
+from collections import Counter
+
+import pytest
+
+from ptxbench.agent import RunConfig, run
+from ptxbench.agent.engine.events import Incident, RunStarted, TrajectoryEnded, TurnFinished
+from ptxbench.agent.engine.ledger import IncidentStep, Ledger, TurnStep, read_steps
+from ptxbench.agent.engine.manifest import read_manifest
+from ptxbench.agent.models import Reply, Sampling, Usage
+from ptxbench.agent.models.message import ContextOverflow
+from ptxbench.core.errors import ModelError, NoGpu, RunMismatch, StorageError, UsageError
+from ptxbench.schema import Outcome, Profile
+
+
+def code(*directives):
+    body = "\n".join(f"// {directive}" for directive in directives)
+    return f"Here:\n```cpp\n{body}\nvoid run() {{}}\n```\n"
+
+
+class TableModel:
+    """Answers from a function of (trajectory, turn) and keeps what it was asked."""
+
+    name = "openai/table"
+
+    def __init__(self, answer):
+        self._answer = answer
+        self.asked = []
+
+    def facts(self):
+        return {}
+
+    async def reply(self, messages, config):
+        self.asked.append((config.trajectory, config.turn, messages, config.sampling.seed))
+        answer = self._answer(config.trajectory, config.turn)
+        if isinstance(answer, Exception):
+            raise answer
+        if isinstance(answer, str):
+            return Reply(text=answer, usage=Usage(input=10, output=5, cost_usd=0.25))
+        return answer
+
+    async def close(self):
+        pass
+
+
+@pytest.fixture
+def play(scripted, tmp_path):
+    """Run a plan in a folder of its own; returns summary, evaluator, model, events."""
+
+    def go(answer, out="run", evaluator=None, **changes):
+        settings = {"tasks": ("twice",), "model": "openai/table", "trajectories": 1, "turns": 2, "evaluation_wait_s": 0.0}
+        evaluator = evaluator or scripted.ScriptedEvaluator()
+        model = TableModel(answer)
+        events = []
+        config = RunConfig(**(settings | changes))
+        summary = asyncio.run(run(config, scripted.OneSuite(), lambda task: evaluator, tmp_path / out, events.append, model=model))
+        return summary, evaluator, model, events
+
+    return go
+
+
+def rows(folder):
+    return [step.row for step in read_steps(folder) if isinstance(step, TurnStep)]
+
+
+def test_a_run_makes_one_row_per_turn(play, tmp_path):
+    replies = [code("outcome: compile_error"), "no code", code("outcome: wrong_value"), code("speedup: 1.5")]
+    summary, evaluator, _, events = play(lambda t, n: replies[n], turns=4)
+    assert (summary.planned_turns, summary.evaluated_turns, summary.new_turns, summary.finished, summary.exit_code) == (
+        4,
+        4,
+        4,
+        1,
+        0,
+    )
+    made = rows(tmp_path / "run")
+    assert [row.outcome for row in made] == [Outcome.COMPILE_ERROR, Outcome.NO_CODE, Outcome.WRONG_VALUE, Outcome.CORRECT]
+    assert [row.turn for row in made] == [0, 1, 2, 3]
+    assert made[3].speedup == 1.5 and made[3].candidate_us == 100.0
+    assert all(row.key == made[0].key for row in made)
+    assert (made[0].key.device, made[0].key.language, made[0].key.protocol, made[0].variant) == ("cpu", "cpp", "strict", "plain")
+    assert made[1].hashes.source is None and made[1].seconds.keys() == {"model"}
+    assert made[0].tokens.input == 10 and made[0].cost_usd == 0.25
+    assert len(evaluator.calls) == 3 and evaluator.closed
+    kinds = Counter(type(event) for event in events)
+    assert (kinds[RunStarted], kinds[TurnFinished], kinds[TrajectoryEnded]) == (1, 4, 1)
+
+
+def test_everything_is_in_the_store_by_hash(play, tmp_path):
+    replies = [code("outcome: wrong_value"), code("speedup: 2")]
+    play(lambda t, n: replies[n])
+    first, second = rows(tmp_path / "run")
+    with Ledger(tmp_path / "run") as ledger:
+        assert ledger.reply(first.hashes.reply).text == replies[0]
+        assert ledger.candidate(first.hashes.source).hash == first.hashes.source
+        assert ledger.evaluation(first.hashes.evaluation).outcome is Outcome.WRONG_VALUE
+        sent = ledger.prompt(second.hashes.prompt)
+    assert [message.role for message in sent] == ["system", "user", "assistant", "user"]
+    assert sent[2].content == replies[0]
+    assert sent[3].content.startswith("Reply 1 of 2: the code runs, but its results are wrong.")
+
+
+@pytest.mark.parametrize(
+    ("history", "roles"),
+    [
+        ("full", ["system", "user", "assistant", "user", "assistant", "user"]),
+        ("latest", ["system", "user", "assistant", "user"]),
+        ("single", ["system", "user"]),
+    ],
+)
+def test_history_policies(play, history, roles):
+    replies = [code("outcome: wrong_value", "one"), code("outcome: timeout", "two"), code("three")]
+    _, _, model, _ = play(lambda t, n: replies[n], turns=3, history=history)
+    sent = model.asked[2][2]
+    assert [message.role for message in sent] == roles
+    text = "\n".join(message.content for message in sent)
+    assert ("// one" in text) is (history != "latest")
+    assert "// two" in text and "did not finish in time" in text
+
+
+def test_refused_and_cut_off_replies_hold_no_code(play, tmp_path):
+    answers = [Reply(text=code(), finish="length"), Reply(text=code(), finish="refusal"), ""]
+    _, evaluator, _, _ = play(lambda t, n: answers[n], turns=3)
+    made = rows(tmp_path / "run")
+    assert [row.outcome for row in made] == [Outcome.NO_CODE] * 3
+    assert [row.correct.reasons for row in made] == [("cut_off",), ("refusal",), ("empty_reply",)]
+    assert evaluator.calls == []
+
+
+def test_an_undecided_evaluation_is_a_turn_without_an_outcome(play, tmp_path):
+    play(lambda t, n: code("outcome: undecided"))
+    assert [(row.outcome, row.undecided) for row in rows(tmp_path / "run")] == [(None, "this machine has no GPU")] * 2
+
+
+def test_faults_of_ours_are_tried_again_and_never_become_a_turn(play, tmp_path):
+    summary, evaluator, _, events = play(lambda t, n: code("fault: 2", f"turn {n}"), evaluation_attempts=3)
+    assert summary.exit_code == 0
+    assert [row.outcome for row in rows(tmp_path / "run")] == [Outcome.CORRECT] * 2
+    assert len(evaluator.calls) == 6
+    incidents = [step for step in read_steps(tmp_path / "run") if isinstance(step, IncidentStep)]
+    assert len(incidents) == 4 and not any(isinstance(event, Incident) and event.final for event in events)
+    assert not any("/secret" in step.text for step in incidents)
+
+
+def test_a_lasting_fault_leaves_the_trajectory_incomplete_and_a_later_run_goes_on(play, scripted, tmp_path):
+    answer = lambda t, n: code("fault: 3", f"turn {n} of {t}") if (t, n) == ("plain-0", 1) else code(f"turn {n} of {t}")  # noqa: E731
+    summary, evaluator, model, _ = play(answer, trajectories=2, evaluation_attempts=3)
+    assert summary.exit_code == 3 and summary.finished == 1
+    assert [(stopped.task, stopped.trajectory) for stopped in summary.incomplete] == [("twice", "plain-0")]
+    assert summary.evaluated_turns == 3
+    again, _, model, _ = play(answer, trajectories=2, evaluator=evaluator)
+    assert model.asked == []
+    assert (again.exit_code, again.evaluated_turns, again.new_turns) == (0, 4, 1)
+
+
+def test_a_missing_gpu_is_not_tried_again(play, scripted):
+    class NoGpuHere(scripted.ScriptedEvaluator):
+        async def evaluate(self, candidate, task, options):
+            self.calls.append(candidate)
+            raise NoGpu("no GPU")
+
+    summary, evaluator, _, _ = play(lambda t, n: code(), evaluator=NoGpuHere())
+    assert summary.exit_code == 3 and len(evaluator.calls) == 1
+
+
+def test_a_model_that_fails_leaves_its_trajectory_incomplete(play):
+    summary, _, _, _ = play(lambda t, n: ModelError("gone") if (t, n) == ("plain-1", 1) else code(), trajectories=3)
+    assert summary.exit_code == 3
+    assert (summary.finished, summary.evaluated_turns) == (2, 5)
+    assert summary.incomplete[0].reason == "gone"
+
+
+def test_a_context_overflow_ends_a_trajectory_for_good(play):
+    overflow = lambda t, n: ContextOverflow("too long") if n == 1 else code()  # noqa: E731
+    summary, _, _, _ = play(overflow, turns=3)
+    assert (summary.exit_code, summary.not_reached, summary.evaluated_turns) == (0, 1, 1)
+    again, _, model, _ = play(overflow, turns=3)
+    assert (again.not_reached, again.new_turns, model.asked) == (1, 0, [])
+
+
+def test_a_finished_run_asks_and_evaluates_nothing_again(play):
+    first, _, _, _ = play(lambda t, n: code(f"{t} {n}"), trajectories=3)
+    again, evaluator, model, _ = play(lambda t, n: code("other"), trajectories=3)
+    assert (again.run, again.new_turns, again.evaluated_turns) == (first.run, 0, 6)
+    assert model.asked == [] and evaluator.calls == []
+
+
+def test_no_more_trajectories_are_played_at_once_than_asked_for(play, scripted):
+    running, most = 0, 0
+
+    class Slow(scripted.ScriptedEvaluator):
+        async def evaluate(self, candidate, task, options):
+            nonlocal running, most
+            running += 1
+            most = max(most, running)
+            for _ in range(20):
+                await asyncio.sleep(0)
+            running -= 1
+            return await super().evaluate(candidate, task, options)
+
+    play(lambda t, n: code(), trajectories=9, concurrency=3, evaluator=Slow())
+    assert most == 3
+
+
+def test_sampling_seeds_differ_by_trajectory_and_turn(play):
+    _, _, model, _ = play(lambda t, n: code(), trajectories=2, sampling=Sampling(seed=7))
+    assert {(trajectory, turn): seed for trajectory, turn, _, seed in model.asked} == {
+        ("plain-0", 0): 7, ("plain-0", 1): 8, ("plain-1", 0): 1007, ("plain-1", 1): 1008,
+    }  # fmt: skip
+
+
+CHANGES = {
+    "config.turns": {"turns": 3},
+    "config.trajectories": {"trajectories": 2},
+    "config.profile": {"profile": Profile.PAPER},
+    "config.feedback": {"feedback": "paper"},
+    "config.history": {"history": "latest"},
+    "config.seed": {"seed": 1},
+    "config.sampling": {"sampling": Sampling(temperature=0.1)},
+    "config.language": {"language": "python"},
+    "config.tasks": {"tasks": ("twice", "twice_gpu")},
+}
+
+
+@pytest.mark.parametrize("field", CHANGES)
+def test_other_settings_are_refused_with_the_field_that_differs(play, field):
+    play(lambda t, n: code())
+    with pytest.raises(RunMismatch, match=field) as caught:
+        play(lambda t, n: code(), **CHANGES[field])
+    assert caught.value.details["field"] == field and caught.value.exit_code == 2
+
+
+def test_settings_that_change_no_number_may_change(play):
+    play(lambda t, n: code())
+    summary, _, _, _ = play(lambda t, n: code(), concurrency=1, evaluation_attempts=9, evaluation_wait_s=1.0)
+    assert summary.new_turns == 0
+
+
+def test_another_suite_or_model_is_refused(scripted, play, tmp_path):
+    play(lambda t, n: code())
+    config = RunConfig(tasks=("twice",), model="openai/table", trajectories=1, turns=2)
+    suite, model = scripted.OneSuite(), TableModel(None)
+    suite.hash = "sha256:other"
+    with pytest.raises(RunMismatch, match="suite"):
+        asyncio.run(run(config, suite, lambda task: scripted.ScriptedEvaluator(), tmp_path / "run", model=model))
+    model.name = "openai/other"
+    with pytest.raises(RunMismatch, match="another model"):
+        asyncio.run(run(config, scripted.OneSuite(), lambda task: scripted.ScriptedEvaluator(), tmp_path / "run", model=model))
+
+
+def test_another_toolchain_is_refused_before_its_verdict_is_kept(scripted, play, tmp_path):
+    play(lambda t, n: ModelError("later") if n else code())
+    assert read_manifest(tmp_path / "run").toolchains == {"cpu": "sha256:toolchain"}
+    with pytest.raises(RunMismatch, match="toolchain"):
+        play(lambda t, n: code(), evaluator=scripted.ScriptedEvaluator(toolchain="sha256:another"))
+    assert len(rows(tmp_path / "run")) == 1
+
+
+def test_plans_that_cannot_be_run_are_refused_before_anything_is_written(play, tmp_path):
+    for changes in (
+        {"tasks": ("nothing",)},
+        {"tasks": ("twice",), "language": "cuda"},
+        {"variants": ("nope",)},
+        {"arch": {"other": "cpu"}},
+        {"arch": "sm_1"},
+    ):
+        with pytest.raises(UsageError):
+            play(lambda t, n: code(), **changes)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_with_other_things_in_it_is_refused(play, tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "thesis.tex").write_text("precious")
+    with pytest.raises(UsageError, match=r"thesis\.tex"):
+        play(lambda t, n: code())
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["thesis.tex"]
+
+
+def test_a_second_writer_is_refused(play, tmp_path):
+    play(lambda t, n: code())
+    with Ledger(tmp_path / "run"), pytest.raises(UsageError, match="another process"):
+        play(lambda t, n: code())
+
+
+def test_a_full_disk_stops_the_run_and_it_resumes(play, scripted, tmp_path, monkeypatch):
+    class FullDisk(scripted.ScriptedEvaluator):
+        async def evaluate(self, candidate, task, options):
+            raise StorageError("no space left")
+
+    with pytest.raises(StorageError, match="no space left"):
+        play(lambda t, n: code(), trajectories=3, evaluator=FullDisk())
+    summary, _, model, _ = play(lambda t, n: code(), trajectories=3)
+    assert summary.evaluated_turns == 6 and len(model.asked) == 3
+
+
+def test_an_interrupted_run_resumes(play, scripted):
+    def interrupt(when, source):
+        if when == "begin" and "plain-1 1" in source:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        play(lambda t, n: code(f"{t} {n}"), trajectories=2, evaluator=scripted.ScriptedEvaluator(on_call=interrupt))
+    summary, evaluator, model, _ = play(lambda t, n: code(f"{t} {n}"), trajectories=2)
+    assert summary.evaluated_turns == 4
+    assert len(evaluator.calls) == summary.new_turns
+    assert len(model.asked) < summary.new_turns + 1
+
+
+def test_the_manifest_names_no_path_of_this_machine(scripted, tmp_path):
+    recording = tmp_path / "replies.jsonl"
+    recording.write_text("\n".join(json.dumps({"turn": n, "text": code("outcome: wrong_value")}) for n in range(2)))
+    config = RunConfig(tasks=("twice",), model=f"replay/{recording}", trajectories=2, turns=2)
+    asyncio.run(run(config, scripted.OneSuite(), lambda task: scripted.ScriptedEvaluator(), tmp_path / "run"))
+    manifest = read_manifest(tmp_path / "run")
+    assert manifest.model == manifest.config["model"] == "replay/replies.jsonl"
+    assert manifest.cells[0].key.run == manifest.run
+    written = b"".join(path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file())
+    assert str(tmp_path).encode() not in written
+    assert b"/somewhere/of/this/machine" not in written
+    recording.write_text(recording.read_text() + "\n" + json.dumps({"turn": 2, "text": "more"}))
+    with pytest.raises(RunMismatch, match="model_facts"):
+        asyncio.run(run(config, scripted.OneSuite(), lambda task: scripted.ScriptedEvaluator(), tmp_path / "run"))
