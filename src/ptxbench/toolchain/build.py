@@ -100,8 +100,8 @@ class Builder:
         """Read everything that is worth knowing from a compilation's output and files, and store its artifacts."""
         paths = RecordPaths(compilation.scratch, tools)
         said = _said(candidate, compilation, paths)
-        over = ended_by_limit(compilation.completed, said.has_error)
-        records = (*said.records, *([over] if over else ()))
+        over = ended_by_limit(compilation.completed, said.explained)
+        records = (over, *(one for one in said.records if one.file)) if over else said.records
         ok = compilation.completed.ok and compilation.library is not None and not said.has_error and over is None
         if not ok and not any(one.severity == "error" for one in records):
             records = (*records, _unexplained(compilation, paths))
@@ -167,7 +167,7 @@ def _key(candidate: Candidate, tools: HostToolchain, policy: PolicyInputs) -> st
 
 def _said(candidate: Candidate, compilation: Compilation, paths: RecordPaths) -> Diagnostics:
     ptx = compilation.kept(".ptx")
-    lines = PtxLines(ptx.read_text(encoding="utf-8", errors="replace")) if ptx and not compilation.completed.ok else None
+    lines = PtxLines(ptx.read_text(encoding="utf-8", errors="replace")) if ptx else None
     first: Stage = "preprocess" if candidate.language is Language.CUDA else "host"
     return diagnose(_output(compilation), candidate, first_stage=first, paths=paths, ptx=lines)
 
@@ -184,12 +184,12 @@ def _unexplained(compilation: Compilation, paths: RecordPaths) -> Diagnostic:
 
 
 def _kernels(compilation: Compilation, tools: Toolchain) -> tuple[KernelBuild, ...]:
-    """Join ptxas's report with the census; device functions that were not inlined follow the kernels, without resources."""
+    """Join ptxas's report with the census; device functions that belong to no kernel follow, without resources."""
     cubin = compilation.kept(".cubin")
     if cubin is None:
         return ()
     used = resources(_output(compilation))
-    counted = {name: opcodes for name, opcodes in census(cubin, tools).items() if opcodes or name in used}
+    counted = census(cubin, tools)
     names = [*used, *(name for name in counted if name not in used)]
     return tuple(_kernel(name, used.get(name, Resources()), counted.get(name, {})) for name in names)
 

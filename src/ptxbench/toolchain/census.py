@@ -19,7 +19,10 @@ _LIMITS = ProcessLimits(wall_seconds=60, memory_bytes=8 << 30, output_bytes=256 
 
 
 def census(cubin: Path, tools: Toolchain) -> dict[str, dict[str, int]]:
-    """Return, per function of the cubin (mangled name), the number of instructions per opcode with modifiers.
+    """Return, per kernel of the cubin (mangled name), the number of instructions per opcode with modifiers.
+
+    A device function that was not inlined counts with the kernel that it was made for (its name is ``$kernel$function``); one that
+    belongs to no kernel, since its address is taken, has an entry of its own. ptxas's own traps and divisions are left out.
 
     A warpgroup instruction (``*GMMA``) with an ``RZ`` destination or a ``URZ`` descriptor is what ptxas makes of a
     ``wgmma.commit_group`` on its own (protocol section 6): its key gets the prefix ``bookkeeping:``, so that no reader takes it
@@ -33,7 +36,12 @@ def census(cubin: Path, tools: Toolchain) -> dict[str, dict[str, int]]:
         document = json.loads(done.stdout)
     except json.JSONDecodeError as error:
         raise InfrastructureError(f"nvdisasm wrote no JSON: {error}", next_step="use nvdisasm 13.0 or newer") from error
-    return {name: dict(Counter(map(opcode, instructions))) for name, instructions in functions(document)}
+    found: dict[str, Counter[str]] = {}
+    for name, instructions in functions(document):
+        owner = name.split("$")[1] if name.startswith("$") else name
+        if not owner.startswith("__internal_"):
+            found.setdefault(owner, Counter()).update(map(opcode, instructions))
+    return {name: dict(counter) for name, counter in found.items()}
 
 
 def functions(document: Any) -> Iterable[tuple[str, list[Mapping[str, Any]]]]:

@@ -35,6 +35,7 @@ class _Message:
     code: str | None = None
     count: int = 1
     ptx_line: int | None = None
+    where: str | None = None
     continued: list[str] = field(default_factory=list)
 
 
@@ -48,6 +49,7 @@ _FRONT = re.compile(
 )
 _PTXAS = re.compile(r"^ptxas (?:(?P<file>[^,\s]+), line (?P<line>\d+); )?(?P<severity>error|fatal|warning|info)\s*: (?P<text>.*)")
 _ADVICE = re.compile(r"^\((?P<code>C\d+)\)\s*(?P<text>.*)")
+_AROUND = re.compile(r"around line (\d+)")
 _TOOL = re.compile(
     r"^(?P<tool>nvcc|cicc|fatbinary|nvlink|cudafe\+\+|cc1plus|as|g\+\+|c\+\+|clang\+\+|collect2|[\w./+-]*[gc]\+\+(?:-\d+)?)"
     r"\s*:?\s*(?P<severity>fatal error|internal compiler error|fatal|error|warning)\s*: (?P<text>.*)"
@@ -79,6 +81,11 @@ class Diagnostics:
         """Whether any record is an error."""
         return any(record.severity == "error" for record in self.records)
 
+    @property
+    def explained(self) -> bool:
+        """Whether an error is about the candidate, not about a tool that gave up."""
+        return any(record.severity == "error" and (record.file or record.stage in ("ptxas", "link")) for record in self.records)
+
 
 def diagnose(
     output: str,
@@ -95,7 +102,7 @@ def diagnose(
     which ptxas's messages are placed.
     """
     lines = {source.path: source.content.splitlines() for source in candidate.sources}
-    messages = _Reader(first_stage, lines, paths).read(output.splitlines())
+    messages = list(_Reader(first_stage, lines, paths).read(output.splitlines()))
     merged = _merge(_located(message, ptx, paths) for message in messages)
     warnings = [message for message in merged if message.stage == "ptxas" and message.severity == "warning"]
     others = [message for message in merged if message not in warnings]
@@ -164,7 +171,8 @@ class _Reader:
         code = None
         if advice is not None:
             text, code = advice["text"], advice["code"]
-        return _Message("ptxas", severity, text, code=code, ptx_line=int(match["line"]) if match["line"] else None)
+        number = match["line"] or ((around := _AROUND.search(text)) and around[1])
+        return _Message("ptxas", severity, text, code=code, ptx_line=int(number) if number else None)
 
     def _continue(self, message: _Message, line: str) -> None:
         """Take a line below a message of cudafe++: the message's own next line, a source line, or the mark under it."""
@@ -175,7 +183,6 @@ class _Reader:
                 # Shown after preprocessing: the mark is a column of the source only where both agree.
                 if message.line and message.line <= len(source) and shown == "  " + source[message.line - 1].rstrip():
                     message.column = line.index("^") - 1
-            self._close()
         elif len(message.continued) < MAX_CONTINUATION:
             message.continued.append(line.rstrip())
 
@@ -183,13 +190,12 @@ class _Reader:
         if match := _IN_FUNCTION.search(line):
             self.function = match["name"]
             return None
-        where = f" (in function {self.function})" if self.function else ""
         if match := _UNDEFINED.search(line):
             if DRIVER_SYMBOL.fullmatch(match["name"]):
                 return None
-            return _Message("link", "error", f"undefined reference to `{match['name']}'{where}")
+            return _Message("link", "error", f"undefined reference to `{match['name']}'", where=self.function)
         if match := _MULTIPLE.search(line):
-            return _Message("link", "error", f"multiple definition of `{match['name']}'{where}")
+            return _Message("link", "error", f"multiple definition of `{match['name']}'", where=self.function)
         if match := _LD.match(line):
             text = line[match.end() :]
             return _Message("link", "warning" if "warning:" in text else "error", text)
@@ -239,6 +245,8 @@ def _bounded(messages: list[_Message], paths: RecordPaths) -> tuple[Diagnostic, 
     records = []
     for message in kept:
         text = message.text if len(message.text) <= MAX_TEXT else message.text[: MAX_TEXT - 1] + "…"
+        if message.where is not None:
+            text += f" in function {message.where}"
         if message.count > 1:
             text += f" ({message.count} times)"
         records.append(

@@ -28,7 +28,7 @@ _SIGNALS = {signal.SIGXCPU: "time", signal.SIGXFSZ: "file_size", signal.SIGKILL:
 def ended_by_limit(completed: Completed, explained: bool) -> Diagnostic | None:
     """Return the record of the limit that ended a compilation, None when none did.
 
-    ``explained`` says that the compiler reported errors of its own: then only the clock can have ended it.
+    ``explained`` says that the compiler reported errors of the candidate: then only the clock can have ended it.
     """
     if completed.timed_out:
         return _record("time")

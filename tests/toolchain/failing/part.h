@@ -1,0 +1,3 @@
+__device__ inline float part() {
+  return not_there;
+}
