@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ptxbench.agent.extract import extract
@@ -131,6 +131,7 @@ def test_only_the_fence_s_own_indentation_is_removed():
 LINES = st.sampled_from(["```", "~~~", "````", "```cuda", "~~~c++", "  ```cpp", "void run() {}", "", "text", "```py", "\t```"])
 
 
+@settings(deadline=None)
 @given(st.one_of(st.text(), st.lists(LINES).map("\n".join), st.lists(LINES).map("\r\n".join)), st.sampled_from(Language))
 @example("\ud800```cuda\n\ud800", Language.CUDA)
 def test_no_text_makes_it_raise(text, language):
@@ -141,6 +142,7 @@ def test_no_text_makes_it_raise(text, language):
         assert 0 <= found.index < found.count
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="abc {};\n#", min_size=1).filter(lambda s: s.strip()))
 def test_a_block_s_text_comes_back_unchanged(body):
     assert extract(f"```cuda\n{body}\n```", Language.CUDA).code == body.rstrip("\n") + "\n"

@@ -26,7 +26,6 @@ def stub():
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        asked = Counter()
         on_request = None
 
         def do_POST(self):
@@ -47,6 +46,7 @@ def stub():
         def log_message(self, *args):
             pass
 
+    Handler.asked = Counter()
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
