@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Self
 
 from pydantic import (
@@ -9,6 +10,7 @@ from pydantic import (
     ConfigDict,
     ModelWrapValidatorHandler,
     PrivateAttr,
+    SerializationInfo,
     SerializerFunctionWrapHandler,
     model_serializer,
     model_validator,
@@ -47,8 +49,10 @@ class TraceRecord(BaseModel):
         return record
 
     @model_serializer(mode="wrap")
-    def _write_in_order(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _write_in_order(self, handler: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, Any]:
         dumped: dict[str, Any] = handler(self)
+        if info.mode_is_json():
+            dumped = {key: _spelled(value) for key, value in dumped.items()}
         if not self._key_order:
             return dumped
         return {key: dumped[key] for key in self._key_order if key in dumped}
@@ -57,3 +61,14 @@ class TraceRecord(BaseModel):
     def unknown_keys(self) -> tuple[str, ...]:
         """Names of the keys that are not part of the format as we know it."""
         return tuple(self.model_extra or ())
+
+
+def _spelled(value: Any) -> Any:
+    """Return the value with infinities and NaN as the strings that FlashInfer-Trace writes, wherever they are in it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, "NaN")
+    if isinstance(value, dict):
+        return {key: _spelled(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_spelled(item) for item in value]
+    return value

@@ -140,4 +140,6 @@ class Task(Record):
 
 def _hash(task: TaskSpec | Task) -> str:
     content: dict[str, Any] = task.model_dump(mode="json", exclude={"root"})
+    # Canonical JSON sorts keys; the order of arguments is what a kernel is called with.
+    content["argument_order"] = [list(task.definition.inputs), list(task.definition.outputs)]
     return content_hash(content)
