@@ -1,7 +1,7 @@
 """A run in a process of its own that kills itself at a chosen step: ``killed_run.py SCRIPTED OUT URL LOG STEP NUMBER``.
 
 STEP is an event's name, ``begin`` or ``end`` (of an evaluation), ``fsync`` (in the middle of a journal line's way to disk), or
-``never``; the process dies by SIGKILL when it meets it for the NUMBERth time.
+``never``; the process gets SIGKILL (or what STUB_SIGNAL names) when it meets it for the NUMBERth time.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ def meet(what, _=None):
     if what == step:
         left -= 1
         if left <= 0:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), signal.Signals[os.environ.get("STUB_SIGNAL", "SIGKILL")])
 
 
 real_fsync = os.fsync

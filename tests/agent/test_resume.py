@@ -65,7 +65,7 @@ class Run:
         self.out, self.log, self.stub = folder / "run", folder / "evaluated", stub
         self.log.touch()
 
-    def start(self, step, number=1):
+    def start(self, step, number=1, signal_name="SIGKILL"):
         command = [
             sys.executable,
             str(HERE / "killed_run.py"),
@@ -76,7 +76,7 @@ class Run:
             step,
             str(number),
         ]
-        environment = os.environ | {"STUB_KEY": KEY}
+        environment = os.environ | {"STUB_KEY": KEY, "STUB_SIGNAL": signal_name}
         return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def kill_at(self, step, number=1):
@@ -161,6 +161,18 @@ def test_killed_while_requests_are_in_flight(tmp_path, stub):
     assert all(stub.asked[place] == before[place] == 1 for place in journaled)
     assert max(stub.asked.values()) <= 2
     assert max(run.evaluations.values()) == 1
+
+
+def test_interrupted_from_the_keyboard(tmp_path, stub):
+    run = Run(tmp_path, stub)
+    process = run.start("end", 3, "SIGINT")
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode != 0 and "KeyboardInterrupt" in errors
+    assert 1 <= len(run.steps(TurnStep)) < 9
+    asked = stub.asked.copy()
+    run.finish()
+    check_complete(run)
+    assert all(stub.asked[place] - asked[place] <= 1 for place in stub.asked)
 
 
 def test_the_key_is_in_nothing_that_a_run_writes(tmp_path, stub):

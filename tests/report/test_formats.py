@@ -1,0 +1,207 @@
+"""Reports keep their shape: the JSON is a contract, tables say what was not decided."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from ptxbench.core.errors import UsageError
+from ptxbench.metrics import NotReached, Plan, Row, summarise
+from ptxbench.report import render
+from ptxbench.schema import CellKey, CorrectVerdict, Outcome, TokenCount, Turn, TurnHashes, TurnProof
+
+KEY = CellKey(
+    model="openai/some-model", arch="sm_90a", device="h200", task="gemm_n7168_k5120", workload="w", language="cuda",
+    protocol="strict", run="r",
+)  # fmt: skip
+
+TOP = [
+    "key",
+    "trajectories",
+    "n_planned",
+    "n_evaluated",
+    "at",
+    "fast_p",
+    "fast_p_inst",
+    "outcomes_by_turn",
+    "tokens",
+    "cost_usd",
+    "gpu_seconds",
+]
+CELL = [
+    "model",
+    "checkpoint",
+    "arch",
+    "device",
+    "task",
+    "workload",
+    "language",
+    "pack",
+    "arm",
+    "condition",
+    "harness",
+    "protocol",
+    "run",
+]
+AT = [
+    "turns", "correct_turns", "qualified_turns", "unknown_proofs", "turn_correctness", "target_turn_correctness", "best_speedup",
+    "target_best_speedup", "median_speedup", "target_median_speedup", "trajectories_with_success",
+    "target_trajectories_with_success", "ci95",
+]  # fmt: skip
+
+
+def turn(trajectory, index, outcome, speedup=None, proof=None, key=KEY):
+    correct = None if outcome is None else outcome is Outcome.CORRECT
+    return Turn(
+        key=key,
+        variant="plain",
+        trajectory=trajectory,
+        turn=index,
+        outcome=outcome,
+        undecided=None if outcome else "no GPU",
+        blame=None,
+        correct=CorrectVerdict(paper=correct, strict=correct, reasons=()),
+        speedup=speedup,
+        candidate_us=None,
+        reference_us=None,
+        proof=proof and TurnProof(status=proof, compute=None, data_movement=None, work_share=None),
+        hashes=TurnHashes(prompt="p", reply="r", source=None, evaluation=None, task="t"),
+        tokens=TokenCount(input=1, output=2),
+        cost_usd=None,
+        seconds={},
+    )
+
+
+def plan(**changes):
+    return Plan(
+        **(
+            {"variants": ("plain",), "trajectories": 2, "turns": 2, "baseline": "cuBLAS 13.1.0", "device_name": "NVIDIA H200"}
+            | changes
+        )
+    )
+
+
+@pytest.fixture
+def measured():
+    turns = [
+        turn("plain-0", 0, Outcome.COMPILE_ERROR),
+        turn("plain-0", 1, Outcome.CORRECT, 0.976, "qualified"),
+        turn("plain-1", 0, Outcome.CORRECT, 1.25, "not_executed"),
+        turn("plain-1", 1, Outcome.WRONG_VALUE),
+    ]
+    return summarise(turns, {KEY: plan()})
+
+
+@pytest.fixture
+def static():
+    key = KEY.model_copy(update={"device": None})
+    turns = [turn("plain-0", 0, Outcome.COMPILE_ERROR, key=key), turn("plain-0", 1, None, key=key)]
+    alone = key.model_copy(update={"task": "mha_with_lse_d128"})
+    turns += [turn("plain-0", n, None, key=alone) for n in range(2)]
+    return summarise(turns, {k: plan(trajectories=1, baseline=None, device_name=None) for k in (key, alone)})
+
+
+def key_paths(value, path=""):
+    """Every key of nested objects, with the elements of ``at`` and ``outcomes_by_turn`` as one."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            generic = "*" if path in (".at", ".outcomes_by_turn") else name
+            yield f"{path}.{generic}"
+            if not path.endswith(("by_turn.*", "by_turn")):
+                yield from key_paths(inner, f"{path}.{generic}")
+
+
+def test_json_holds_every_key_of_the_contract(measured):
+    (row,) = json.loads(render(measured, "json"))
+    assert set(TOP) <= row.keys()
+    assert list(row["key"]) == CELL
+    assert list(row["at"]) == ["1", "4", "8"]
+    for at in row["at"].values():
+        assert set(AT) <= at.keys() and "turn_correctness" in at["ci95"]
+    assert row["fast_p"].keys() == row["fast_p_inst"].keys() == {"mean", "min", "max"}
+    assert row["tokens"] == {"input": 4, "output": 8, "reasoning": None, "cached": None}
+    assert row["fast_p_inst"]["mean"] == [[0.0, 0.25], [0.976, 0.0]]
+
+
+def test_json_has_no_fewer_keys_than_the_shared_example(measured, shared_data):
+    golden = json.loads((shared_data.parent / "design" / "golden" / "report.json").read_text())
+    (row,) = json.loads(render(measured, "json"))
+    missing = set(key_paths(golden[0])) - set(key_paths(row))
+    assert not missing
+    assert Row.model_validate(
+        {**golden[0], "complete": True, "at": {"8": {**golden[0]["at"]["8"], "undecided_turns": 0, "not_reached_turns": 0}}}
+    )
+
+
+def test_json_of_undecided_turns_is_null_and_never_missing(static):
+    for row in json.loads(render(static, "json")):
+        for at in row["at"].values():
+            assert set(AT) <= at.keys()
+    assert row["at"]["8"]["turn_correctness"] is None and row["fast_p"]["mean"] is None
+
+
+def test_the_table_shows_triplets_on_two_lines(measured):
+    text = render(measured, "table", width=160)
+    assert "profile strict · arch sm_90a · device NVIDIA H200 · language cuda · harness mini · baseline cuBLAS 13.1.0" in text
+    assert "0.0% / 25.0% / 25.0%" in text and "(50.0% / 50.0% / 50.0%)" in text
+    assert "– / 0.976× / 0.976×" in text and "(1.250× / 1.250× / 1.250×)" in text
+    assert "2 correct, 1 compile_error, 1" in text
+    assert "target instructions executed" in text
+
+
+def test_the_table_says_what_was_not_decided(static):
+    text = render(static, "table", width=160)
+    assert "device none" in text and "baseline not measured" in text
+    assert "(undecided)" in text
+    assert "≥0.0%" in text
+    assert "3 turns could not be decided on this machine" in text
+
+
+def test_the_table_shows_what_is_missing():
+    rows = summarise([turn("plain-0", 0, Outcome.CORRECT, 1.0, "unknown")], {KEY: plan()})
+    text = render(rows, "table", width=160)
+    assert "1 of 4" in text and "run again to resume" in text
+    assert "1 correct turns have an unknown proof" in text
+
+
+def test_rows_that_must_not_be_compared_stand_in_tables_of_their_own(measured):
+    paper = [row.model_copy(update={"key": row.key.model_copy(update={"protocol": "paper"})}) for row in measured]
+    text = render([*measured, *paper], "table", width=160)
+    assert "profile strict" in text and "profile paper" in text
+    assert text.count("turn correctness") == 2
+
+
+@pytest.mark.parametrize("width", [40, 80, 160])
+def test_no_line_is_wider_than_the_terminal(measured, width):
+    assert max(map(len, render(measured, "table", width=width).splitlines())) <= width
+
+
+def test_csv_has_one_line_per_row_and_limit(measured):
+    lines = list(csv.DictReader(io.StringIO(render(measured, "csv"))))
+    assert [line["k"] for line in lines] == ["1", "4", "8"]
+    assert lines[2]["best_speedup"] == "1.25" and lines[2]["turn_correctness"] == "0.5" and lines[2]["task"] == KEY.task
+    assert lines[0]["target_best_speedup"] == "" and lines[2]["baseline"] == "cuBLAS 13.1.0"
+
+
+def test_markdown_is_one_table_per_comparable_group(measured):
+    text = render(measured, "markdown")
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert len(rows) == 3 and len({line.count("|") for line in rows}) == 1
+    assert "0.0% / 25.0% / 25.0%<br>(50.0% / 50.0% / 50.0%)" in text
+
+
+@pytest.mark.parametrize("format", ["table", "json", "csv", "markdown"])
+def test_an_empty_report_can_be_rendered(format):
+    assert render([], format).endswith("\n")
+
+
+@pytest.mark.parametrize("format", ["table", "json", "csv", "markdown"])
+def test_turns_not_reached_are_rendered(format):
+    rows = summarise([], {KEY: plan(not_reached=(NotReached(trajectory="plain-0", variant="plain", first=0),))})
+    assert KEY.task in render(rows, format)
+
+
+def test_an_unknown_format_is_refused(measured):
+    with pytest.raises(UsageError, match="latex"):
+        render(measured, "latex")

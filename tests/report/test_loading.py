@@ -1,0 +1,83 @@
+"""Reading run directories that are no run, that are named twice, or that are damaged."""
+
+import json
+
+import pytest
+
+from ptxbench.core.errors import StorageError, UsageError
+from ptxbench.report import load_runs
+
+MANIFEST = {
+    "run": "r",
+    "created": "2026-01-01T00:00:00+00:00",
+    "code": {"version": "0.1.0", "templates": "sha256:0"},
+    "environment": {"python": "3.12", "platform": "Linux"},
+    "model": "replay/x",
+    "model_facts": {},
+    "suite": "sha256:0",
+    "config": {"variants": ["plain"], "trajectories": 2, "turns": 3},
+    "cells": [
+        {
+            "key": {
+                "model": "replay/x",
+                "arch": "cpu",
+                "device": "cpu",
+                "task": "t",
+                "workload": "w",
+                "language": "cpp",
+                "protocol": "strict",
+                "run": "r",
+            },
+            "task_hash": "sha256:0",
+        }
+    ],
+}
+PLACE = {"task": "t", "workload": "w", "arch": "cpu", "variant": "plain", "number": 0}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "run.json").write_text(json.dumps(MANIFEST))
+    return tmp_path
+
+
+def test_a_run_that_has_not_made_a_turn_is_read(folder):
+    table = load_runs([folder])
+    (plan,) = table.planned.values()
+    assert table.turns == () and plan.planned_turns == 6 and plan.baseline is None
+
+
+def test_an_ended_trajectory_is_known_as_not_reached(folder):
+    entry = {"kind": "end", "place": PLACE, "turn": 1, "reason": "context_overflow"}
+    (folder / "journal.jsonl").write_text(json.dumps(entry) + "\n")
+    (plan,) = load_runs([folder]).planned.values()
+    assert [(gap.trajectory, gap.first) for gap in plan.not_reached] == [("plain-0", 1)]
+
+
+def test_a_torn_last_line_is_no_damage(folder):
+    (folder / "journal.jsonl").write_text('{"kind": "tur')
+    assert load_runs([folder]).turns == ()
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"kind": "unheard"}', '{"kind": "turn"}'])
+def test_a_damaged_journal_is_an_error_with_its_line(folder, line):
+    (folder / "journal.jsonl").write_text(line + "\n")
+    with pytest.raises(StorageError, match=r"journal\.jsonl:1"):
+        load_runs([folder])
+
+
+def test_a_folder_that_is_no_run_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="not a run directory"):
+        load_runs([tmp_path])
+
+
+def test_a_run_named_twice_is_refused(folder):
+    with pytest.raises(UsageError, match="named twice"):
+        load_runs([folder, folder])
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"run": "r", "surprise": 1}'])
+def test_a_manifest_that_cannot_be_read_is_refused(tmp_path, text):
+    (tmp_path / "run.json").write_text(text)
+    with pytest.raises(UsageError, match=r"run\.json cannot be read"):
+        load_runs([tmp_path])
