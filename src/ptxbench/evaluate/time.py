@@ -1,7 +1,7 @@
 """The time stage of CPU tasks: wall clock, one core, every timed call on fresh inputs and checked.
 
-The child reports how long each call took. It could lie, so the judge also sends batches of calls over several slots and holds
-the claims against its own clock: what is left of a batch beyond the cost of asking is at least what the calls took.
+The child reports how long each call took. It could lie, so the judge times asking as well, sends batches of calls over several
+slots, and holds all claims against its own clock (``clock.py``).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ptxbench.evaluate.arena import Arena, Runner
+from ptxbench.evaluate.clock import ClockCheck
 from ptxbench.evaluate.compare import inspect_memory, judge_output
 from ptxbench.evaluate.findings import STRICT_ONLY, BrokenRule
 from ptxbench.evaluate.judge.held import TIMED_DRAWS, Held
@@ -28,11 +29,8 @@ REFERENCE_BUDGET_S = 0.15
 LEAST_REFERENCE_SAMPLES, MOST_REFERENCE_SAMPLES = 2, 10
 PINGS = 8
 BATCH_S = 0.1
-BATCHES = 3
-DISAGREES, IMPOSSIBLE = 1.25, 2.0
-"""How many times the claim the judge's clock may show before it is a flag, and before it is evidence of interference."""
-DISAGREES_US, IMPOSSIBLE_US = 20.0, 50.0
-"""What a call may take beyond that, for the noise of two clocks and a process switch."""
+LEAST_BATCHES, MOST_BATCHES = 3, 12
+"""Batches for the cross-check of clocks; more than the least only while the clocks disagree."""
 
 
 @dataclass
@@ -54,6 +52,7 @@ class Timing:
         self._slots = slots
         self._announce = announce
         self._verified: dict[int, dict[str, Array]] = {}
+        self._clock = ClockCheck()
         self._result = Timed()
 
     def run(self, arena: Arena, runner: Runner, run_s: float, call_s: float) -> Timed:
@@ -61,6 +60,12 @@ class Timing:
         self._announce("reference")
         sets = [self._held.timed(number) for number in range(TIMED_DRAWS)]
         reference = time_reference(self._held.reference, [one.inputs for one in sets])
+        for _ in range(PINGS):
+            asked = runner.ping(run_s)
+            if isinstance(asked, RunFailure):
+                self._result.failure = asked
+                return self._result
+            self._clock.ping(asked)
         iterations = max(1, min(MOST_ITERATIONS, int(BUDGET_S / TRIALS / max(call_s, 1e-6))))
         for _ in range(min(WARM_UP, iterations)):
             if self._timed_call(arena, runner, 0, run_s) is None:
@@ -76,8 +81,11 @@ class Timing:
             trials.append(samples)
         medians = [statistics.median(samples) for samples in trials]
         candidate_us = statistics.fmean(medians)
-        if not self._cross_check(arena, runner, run_s, candidate_us, call_s):
+        if not self._send_batches(arena, runner, run_s, candidate_us, call_s):
             return self._result
+        broken, flags = self._clock.judge(candidate_us)
+        self._result.broken += broken
+        self._result.flags += flags
         self._announce("reference")
         reference += time_reference(self._held.reference, [one.inputs for one in sets])
         reference_us = statistics.median(reference)
@@ -103,6 +111,7 @@ class Timing:
         if isinstance(answer, RunFailure):
             self._result.failure = answer
             return None
+        self._clock.call(answer)
         return answer.claimed_ns[0] / 1e3 if self._check(arena, 0, number) else None
 
     def _check(self, arena: Arena, slot: int, number: int) -> bool:
@@ -124,18 +133,13 @@ class Timing:
         self._result.broken += broken
         return not broken
 
-    def _cross_check(self, arena: Arena, runner: Runner, run_s: float, claimed_us: float, call_s: float) -> bool:
-        """Hold the claimed latency against the judge's clock around whole batches; return whether all calls went well."""
-        asking = []
-        for _ in range(PINGS):
-            answer = runner.ping(run_s)
-            if isinstance(answer, RunFailure):
-                self._result.failure = answer
-                return False
-            asking.append(answer.wall_ns / 1e3)
+    def _send_batches(self, arena: Arena, runner: Runner, run_s: float, claimed_us: float, call_s: float) -> bool:
+        """Call the candidate on several slots at once until the clocks agree; return whether all calls went well."""
         slots = max(1, min(self._slots, int(BATCH_S / max(call_s, 1e-6))))
-        measured = []
-        for _ in range(BATCHES if call_s < BUDGET_S else 1):
+        least, most = (LEAST_BATCHES, MOST_BATCHES) if call_s < BUDGET_S else (0, 1)
+        for number in range(most):
+            if number >= least and self._clock.is_settled(claimed_us):
+                break
             self._announce("time")
             for slot in range(slots):
                 arena.write(slot, self._held.timed(slot % TIMED_DRAWS).inputs)
@@ -145,17 +149,8 @@ class Timing:
                 return False
             if not all(self._check(arena, slot, slot % TIMED_DRAWS) for slot in range(slots)):
                 return False
-            measured.append((answer.wall_ns / 1e3 - statistics.median(asking)) / slots)
-        self._hold_against(claimed_us, min(measured))
+            self._clock.call(answer)
         return True
-
-    def _hold_against(self, claimed_us: float, measured_us: float) -> None:
-        """Flag a claim that the judge's clock does not bear out. The shortest batch counts, since noise only lengthens."""
-        text = f"the candidate's clock says {claimed_us:.1f} us a call, the judge's {measured_us:.1f} us"
-        if claimed_us <= 0 or measured_us > IMPOSSIBLE * claimed_us + IMPOSSIBLE_US:
-            self._result.broken.append(BrokenRule(text=text, profiles=STRICT_ONLY, evidence=True))
-        if claimed_us <= 0 or measured_us > DISAGREES * claimed_us + DISAGREES_US:
-            self._result.flags.append(Flag(code="clock_disagrees", text=text))
 
 
 def time_reference(

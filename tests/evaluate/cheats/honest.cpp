@@ -1,0 +1,4 @@
+// Right.
+#include "softmax.h"
+
+void run(float* x, float* y, int64_t m, int64_t n) { softmax(x, y, m, n); }

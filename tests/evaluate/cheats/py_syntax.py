@@ -1,0 +1,4 @@
+"""Does not parse."""
+
+def run(x, y)
+    y[...] = x
