@@ -154,11 +154,12 @@ def test_functions_that_were_not_inlined_count_with_their_kernel(builder):
 
 def test_limits_end_a_compilation_and_are_not_remembered(tmp_path):
     builder = Builder(Settings(cache_dir=tmp_path))
-    for limits, code in ((Limits(compile_s=0.05), "time"), (Limits(compile_bytes=60 << 20), "memory")):
-        (record,) = builder.build(candidate(PLAIN), limits).build.diagnostics
+    memory = [(Limits(compile_bytes=size << 20), "memory") for size in (60, 120)]
+    for limits, code in ((Limits(compile_s=0.05), "time"), *memory):
+        (record,) = builder.build(candidate(WITH_HEADERS), limits).build.diagnostics
         assert (record.stage, record.code, record.severity) == ("limit", code, "error")
     assert not (tmp_path / "builds" / "index").exists()
-    again = builder.build(candidate(PLAIN))
+    again = builder.build(candidate(WITH_HEADERS))
     assert again.build.ok and not again.build.cached
 
 

@@ -30,7 +30,7 @@ from ptxbench.toolchain.ptx import PtxLines
 from ptxbench.toolchain.python_source import python_diagnostics
 from ptxbench.toolchain.recursion import endless_include
 from ptxbench.toolchain.resources import Resources, resources
-from ptxbench.toolchain.scratch import scratch_folder, sweep
+from ptxbench.toolchain.scratch import scratch_folder
 from ptxbench.toolchain.tools import HostToolchain, Toolchain, locate, locate_host
 
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+=-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.+=-]*)*")
@@ -59,7 +59,7 @@ class Builder:
         self.cache = BuildCache(settings.cache_dir / "builds")
         self._slots = threading.BoundedSemaphore(settings.jobs or os.cpu_count() or 1)
         self._parts = PolicyParts(self.cache.blobs, self.cache.scratch)
-        sweep(self.cache.scratch)
+        self.cache.sweep()
 
     def build(self, candidate: Candidate, limits: Limits = _DEFAULT_LIMITS) -> BuildResult:
         """Compile a candidate, or return what is remembered of it.
@@ -101,7 +101,7 @@ class Builder:
         paths = RecordPaths(compilation.scratch, tools)
         said = _said(candidate, compilation, paths)
         over = ended_by_limit(compilation.completed, said.explained)
-        records = (over, *(one for one in said.records if one.file)) if over else said.records
+        records = (over,) if over else said.records
         ok = compilation.completed.ok and compilation.library is not None and not said.has_error and over is None
         if not ok and not any(one.severity == "error" for one in records):
             records = (*records, _unexplained(compilation, paths))

@@ -21,6 +21,7 @@ from ptxbench.core.canonical import canonical_json
 from ptxbench.core.errors import StorageError
 from ptxbench.core.store import ContentStore
 from ptxbench.schema import Build, Record, Violation
+from ptxbench.toolchain.scratch import sweep
 
 
 class CachedBuild(Record):
@@ -37,6 +38,12 @@ class BuildCache:
         self.root = root
         self.blobs = ContentStore(root / "blobs", durable=False)
         self.scratch = root / "scratch"
+
+    def sweep(self) -> None:
+        """Remove what killed builders left behind: their scratch folders at once, their half-written files after a day."""
+        sweep(self.scratch)
+        self.blobs.sweep()
+        ContentStore(self.root / "index").sweep()
 
     def get(self, key: str) -> CachedBuild | None:
         """Return what is remembered under the key, every artifact verified; None when it is absent or damaged."""

@@ -11,7 +11,10 @@ from ptxbench.schema import Diagnostic
 _MEMORY = re.compile(
     r"^\S*cc1plus: out of memory|virtual memory exhausted|^terminate called after .*std::bad_alloc|^LLVM ERROR: out of memory"
     r"|died due to signal 9\b|Killed signal terminated program|memory exhausted$|: Cannot allocate memory$|^Out of memory"
+    r"|: failed to map segment from"
 )
+_FRONT_MEMORY = re.compile(r"^[^\n]*\(\d+\): catastrophic error: out of memory$", re.MULTILINE)
+"""cudafe++ and cicc say where they were; no source can make them call its own text a catastrophic error."""
 _TIME = re.compile(r"died due to signal 24\b|CPU time limit exceeded")
 _SIZE = re.compile(r"died due to signal 25\b|File size limit exceeded|: File too large$")
 _LOCATED = re.compile(r"^[^\s:(]+(?::\d+:|\(\d+\):)")
@@ -32,7 +35,11 @@ def ended_by_limit(completed: Completed, explained: bool) -> Diagnostic | None:
     """
     if completed.timed_out:
         return _record("time")
-    if completed.ok or explained:
+    if completed.ok:
+        return None
+    if _FRONT_MEMORY.search(completed.stderr):
+        return _record("memory")
+    if explained:
         return None
     if completed.returncode < 0:
         code = _SIGNALS.get(signal.Signals(-completed.returncode))
