@@ -89,6 +89,7 @@ BAD_LINES = [
     ('{"definition": "double_n8", "workload":', "is not JSON"),
     ("[1, 2]", "not a JSON object"),
     ("[" * 100_000, "nested too deeply"),
+    ('{"definition": ' + "9" * 5000 + "}", "is not a record"),
     (lambda line: without(line, "workload"), "workload: Field required"),
     (lambda line: line | {"definition": "duble_n8"}, "no definition is called 'duble_n8'"),
     (lambda line: line | {"workload": line["workload"] | {"axes": {}}}, "missing ['M']"),
@@ -129,6 +130,7 @@ BAD_DEFINITIONS = [
     ({"inputs": {"X": {"shape": ["M", "N"], "dtype": "fp32"}}}, "inputs.X.dtype", '"dtype"'),
     ({"reference": "def run(X:\n"}, "reference does not parse: line 1", None),
     ({"reference": "async def run(X):\n    return X\n"}, "no top-level function run", None),
+    ({"reference": "def run(X):\n    return " + "-" * 5000 + "X\n"}, "nested too deeply", None),
     ({"constraints": ["M ==== 1"]}, "is not an expression", None),
     ({"ptxbench": {"family": "gemm"}}, "archs: Field required", None),
 ]

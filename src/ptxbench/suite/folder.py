@@ -123,6 +123,8 @@ def _read_definition(folder: Folder, records: dict[str, _Record], path: Path) ->
         additions = None if ours is None else TaskAdditions.model_validate(ours)
     except ValidationError as error:
         raise UnreadableError(describe(path, text, 1, error)) from error
+    except RecursionError as error:
+        raise UnreadableError(Problem(path, 1, "its reference is nested too deeply", "write a simpler reference")) from error
     if definition.name in records:
         message = f"{definition.name} is defined a second time; the first is {records[definition.name].path}"
         raise UnreadableError(Problem(path, 1, message, "remove one of the two files"))

@@ -64,6 +64,8 @@ def parse_object(path: Path, text: str, first_line: int = 1) -> dict[str, Any]:
     except RecursionError as error:
         message = "is not a record: brackets are nested too deeply"
         raise UnreadableError(Problem(path, first_line, message, "correct the file")) from error
+    except ValueError as error:  # a number with more digits than Python reads
+        raise UnreadableError(Problem(path, first_line, f"is not a record: {error}", "correct the file")) from error
     if not isinstance(value, dict):
         problem = Problem(path, first_line, f"holds a {type(value).__name__}, not a JSON object", "write one object per record")
         raise UnreadableError(problem)
