@@ -58,7 +58,7 @@ class Builder:
         self.settings = settings
         self.cache = BuildCache(settings.cache_dir / "builds")
         self._slots = threading.BoundedSemaphore(settings.jobs or os.cpu_count() or 1)
-        self._parts = PolicyParts(self.cache.blobs, self.cache.scratch)
+        self._parts = PolicyParts(self.cache)
         self.cache.sweep()
 
     def build(self, candidate: Candidate, limits: Limits = _DEFAULT_LIMITS) -> BuildResult:

@@ -47,24 +47,37 @@ class BuildCache:
 
     def get(self, key: str) -> CachedBuild | None:
         """Return what is remembered under the key, every artifact verified; None when it is absent or damaged."""
+        data = self.get_blob(key)
+        if data is None:
+            return None
         try:
-            digest = self._index(key).read_text(encoding="ascii").strip()
-            record = CachedBuild.model_validate_json(self.blobs.get(digest))
+            record = CachedBuild.model_validate_json(data)
             for artifact in record.build.artifacts.values():
                 self.blobs.get(artifact)
-        except FileNotFoundError:
-            return None
-        except (KeyError, ValueError, ValidationError, StorageError):
-            # A blob was deleted or damaged (the store has removed it), or the entry is not one of ours: build anew.
-            return None
-        except OSError as error:
-            raise storage_error(error, self.root) from error
+        except (KeyError, ValidationError, StorageError):
+            return None  # An artifact was deleted or damaged (the store has removed it), or other code wrote this: build anew.
         return record
 
     def put(self, key: str, record: CachedBuild) -> None:
         """Remember a build whose artifacts are stored. Raises ``StorageError`` when the disk is full."""
-        digest = self.blobs.put(canonical_json(record))
+        self.put_blob(key, canonical_json(record))
+
+    def get_blob(self, key: str) -> bytes | None:
+        """Return the bytes remembered under the key, None when they are absent or damaged."""
+        try:
+            return self.blobs.get(self._index(key).read_text(encoding="ascii").strip())
+        except FileNotFoundError:
+            return None
+        except (KeyError, ValueError, StorageError):
+            return None
+        except OSError as error:
+            raise storage_error(error, self.root) from error
+
+    def put_blob(self, key: str, data: bytes) -> str:
+        """Remember bytes under the key and return their digest. Raises ``StorageError`` when the disk is full."""
+        digest = self.blobs.put(data)
         write_atomic(self._index(key), digest.encode() + b"\n", durable=False)
+        return digest
 
     @contextlib.contextmanager
     def building(self, key: str) -> Iterator[None]:

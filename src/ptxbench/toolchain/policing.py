@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
-from ptxbench.core.canonical import content_hash
+from ptxbench.core.canonical import content_hash, sha256
 from ptxbench.core.errors import InfrastructureError
 from ptxbench.core.process import ProcessLimits, run_tool
-from ptxbench.core.store import ContentStore
 from ptxbench.schema import Candidate, Language, Violation
+from ptxbench.toolchain.cache import BuildCache
 from ptxbench.toolchain.command import PolicyInputs, driver_entry_command
 from ptxbench.toolchain.compile import Compilation, ensure_space
 from ptxbench.toolchain.fingerprint import code_fingerprint
@@ -48,12 +47,10 @@ def inspected(candidate: Candidate, compilation: Compilation) -> tuple[Violation
 
 
 class PolicyParts:
-    """The policy's contribution to builds; its object is compiled once and kept in the build cache's store."""
+    """The policy's contribution to builds; its object is compiled once and kept in the build cache."""
 
-    def __init__(self, store: ContentStore, scratch: Path) -> None:
-        self._store = store
-        self._scratch = scratch
-        self._lock = threading.Lock()
+    def __init__(self, cache: BuildCache) -> None:
+        self._cache = cache
         self._objects: dict[str, Path] = {}
 
     def inputs(self, tools: HostToolchain) -> PolicyInputs:
@@ -66,15 +63,17 @@ class PolicyParts:
         return PolicyInputs(refused_headers(), self._object(entry.source, tools), tuple(entry.link_flags))
 
     def _object(self, source: Path, tools: Toolchain) -> Path:
-        key = content_hash([code_fingerprint(), tools.versions.model_dump(), str(source), str(tools.root)])
-        with self._lock:
-            known = self._objects.get(key)
-            if known is None or not known.is_file():
-                known = self._objects[key] = self._store.path(self._store.put(self._compile(source, tools)))
-            return known
+        key = content_hash([code_fingerprint(), tools.versions.model_dump(), source.name])
+        known = self._objects.get(key)
+        if known is None or not known.is_file():
+            with self._cache.building(key):
+                data = self._cache.get_blob(key)
+                digest = sha256(data) if data is not None else self._cache.put_blob(key, self._compile(source, tools))
+            known = self._objects[key] = self._cache.blobs.path(digest)
+        return known
 
     def _compile(self, source: Path, tools: Toolchain) -> bytes:
-        with scratch_folder(self._scratch) as folder:
+        with scratch_folder(self._cache.scratch) as folder:
             target = folder / "driver_entry.o"
             command = driver_entry_command(source, tools, target)
             done = run_tool(command.argv, limits=_LIMITS, env=command.env, cwd=folder)
