@@ -33,7 +33,7 @@ def export(suite: Suite, folder: Path, names: Sequence[str] | None = None, *, bl
         names: the tasks to write, None for all.
         blobs: whether to write inputs that are derived from others (O and L of attention backward), with those that they are
             derived from, to ``blob/workloads/<op_type>/<name>/<uuid>.safetensors``: other readers would draw them at random. At
-            published sizes this takes about a minute and 0.8 GB for each workload.
+            the headline size that is 0.8 GB and minutes of computing for each workload.
 
     Raises ``UnknownTask``, ``UsageError`` for a folder in use, ``SuiteError`` for two tasks that would share a file, and
     ``StorageError``.
