@@ -1,0 +1,7 @@
+"""Divides by zero."""
+
+import numpy as np
+
+
+def run(x: np.ndarray, y: np.ndarray) -> None:
+    y[...] = 1 // (x.shape[0] - x.shape[0])
