@@ -1,10 +1,16 @@
-"""One trajectory: prompt, reply, code, evaluation, row, feedback, and again, a fixed number of times."""
+"""One trajectory: prompt, reply, code, evaluation, row, feedback, and again, a fixed number of times.
+
+Content goes to the store in threads, so that trajectories do not wait for each other's disk; a journal line is written at once and
+only when everything that it names is stored.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Coroutine
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from ptxbench.agent.config import RunConfig
 from ptxbench.agent.engine.events import Asking, Evaluating, Incident, Progress, TrajectoryEnded, TurnFinished
@@ -22,6 +28,8 @@ from ptxbench.agent.retry import RetryPolicy
 from ptxbench.core.errors import InfrastructureError, ModelError, NoGpu, PtxbenchError, StorageError, ToolMissing
 from ptxbench.evaluate import EvaluateOptions, Evaluator
 from ptxbench.schema import Blame, Candidate, CellKey, Evaluation, Language, Outcome, Source, Turn
+
+T = TypeVar("T")
 
 SEED_STRIDE = 1000
 """Distance between the sampling seeds of neighbouring trajectories."""
@@ -112,14 +120,14 @@ class Trajectory:
                 turns=self._config.turns,
                 best=self._best,
             )
-        step = TurnStep(place=self._place, row=row, feedback=self._ledger.put_text(feedback))
+        step = TurnStep(place=self._place, row=row, feedback=await asyncio.to_thread(self._ledger.put_text, feedback))
         self._ledger.record(step)
         self._stage.progress(TurnFinished(self._place, row))
         return step
 
     async def _ask(self, turn: int, messages: list[Message]) -> ReplyStep:
         self._stage.progress(Asking(self._place, turn))
-        prompt = self._ledger.put_prompt(messages)
+        prompt = await asyncio.to_thread(self._ledger.put_prompt, messages)
         sampling = self._config.sampling
         if sampling.seed is not None:
             sampling = sampling.model_copy(update={"seed": sampling.seed + SEED_STRIDE * self._place.number + turn})
@@ -132,13 +140,19 @@ class Trajectory:
         except ModelError as error:
             self._incident(turn, error, final=True)
             raise _Stopped(error.message) from error
-        step = ReplyStep(
-            place=self._place,
-            turn=turn,
-            prompt=prompt,
-            reply=self._ledger.put_record(reply),
-            seconds=time.monotonic() - started,
-        )
+        seconds = time.monotonic() - started
+        return await _to_the_end(self._keep_reply(turn, prompt, reply, seconds))
+
+    async def _keep_reply(self, turn: int, prompt: str, reply: Reply, seconds: float) -> ReplyStep:
+        stored = await asyncio.to_thread(self._ledger.put_record, reply)
+        step = ReplyStep(place=self._place, turn=turn, prompt=prompt, reply=stored, seconds=seconds)
+        self._ledger.record(step)
+        return step
+
+    async def _keep_evaluation(self, turn: int, candidate: Candidate, evaluation: Evaluation) -> EvaluationStep:
+        source = await asyncio.to_thread(self._ledger.put_record, candidate)
+        stored = await asyncio.to_thread(self._ledger.put_record, evaluation)
+        step = EvaluationStep(place=self._place, turn=turn, source=source, evaluation=stored)
         self._ledger.record(step)
         return step
 
@@ -147,13 +161,7 @@ class Trajectory:
         if done is None:
             evaluation = await self._evaluate(turn, candidate)
             self._stage.toolchains.check(self._key.arch, evaluation.hashes.toolchain)
-            done = EvaluationStep(
-                place=self._place,
-                turn=turn,
-                source=self._ledger.put_record(candidate),
-                evaluation=self._ledger.put_record(evaluation),
-            )
-            self._ledger.record(done)
+            done = await _to_the_end(self._keep_evaluation(turn, candidate, evaluation))
         else:
             evaluation = self._ledger.evaluation(done.evaluation)
         row = evaluated_turn(
@@ -209,6 +217,16 @@ class Trajectory:
     def _note_best(self, row: Turn) -> None:
         if row.outcome is Outcome.CORRECT and row.speedup is not None and (not self._best or row.speedup > self._best.speedup):
             self._best = Best(turn=row.turn, speedup=row.speedup)
+
+
+async def _to_the_end(keeping: Coroutine[Any, Any, T]) -> T:
+    """Let a step that was paid for reach the journal even while the run is being cancelled."""
+    task = asyncio.ensure_future(keeping)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
 
 
 def _find_code(reply: Reply, planned: PlannedTask) -> Candidate | str:
