@@ -110,15 +110,7 @@ def check_complete(run):
     assert len(evaluated) == len(set(evaluated)) == 8
 
 
-KILLS = [
-    ("RunStarted", 1),
-    ("Asking", 2),
-    ("begin", 1),
-    ("end", 2),
-    ("TurnFinished", 1),
-    ("fsync", 14),
-    ("TurnFinished", 2),
-]
+KILLS = [("Asking", 2), ("begin", 1), ("end", 2), ("fsync", 14), ("TurnFinished", 1), ("TurnFinished", 2)]
 
 
 def test_killed_again_and_again_at_its_own_steps(tmp_path, stub):
