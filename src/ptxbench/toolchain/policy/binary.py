@@ -53,9 +53,12 @@ def read_binary(path: Path) -> Binary:
     try:
         with path.open("rb") as stream:
             elf = ELFFile(stream)
+            linked = elf.get_section_by_name(".dynsym") is not None
             for section in elf.iter_sections():
                 if isinstance(section, SymbolTableSection):
                     dynamic = section.name == ".dynsym"
+                    if linked and not dynamic:
+                        continue  # A library's static table repeats the dynamic one, with versions in the names.
                     for symbol in section.iter_symbols():
                         if not symbol.name:
                             continue

@@ -16,6 +16,8 @@ _SECTION = frozenset({"section", "__section__"})
 _LOOK_UP = re.compile(r"cudaGetDriverEntryPoint(ByVersion)?(_ptsz)?")
 _LINKER_NAMES = re.compile(r"__(real|wrap)_\w+")
 _LIBRARY_NAMESPACES = {"cutlass": "cutlass", "cute": "cutlass"}
+_FFI_WRAPPER = re.compile(r"^TVMFFI(?:Function|Env|Type)?(\w+)")
+"""TVM-FFI's C++ headers call ``TVMFFIFunctionGetGlobal`` in ``GetGlobal...``, and so on."""
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 
 Report = Callable[[str, Placed], Violation]
@@ -71,16 +73,20 @@ def place_of_symbol(tokens: Sequence[Placed], symbol: str) -> Placed | None:
     for index, placed in enumerate(tokens):
         if placed.token.text == symbol:
             return placed
-        if literal is None and placed.token.text in ASM and symbol in "".join(strings_in_parentheses(tokens, index)):
+        if literal is None and _spells(tokens, index, symbol):
             literal = placed
     if literal is not None:
         return literal
-    parts = _mangled_parts(symbol)
-    for part in reversed(parts):
-        for placed in tokens:
-            if placed.token.text == part:
-                return placed
-    return None
+    parts = [*reversed(_mangled_parts(symbol)), *_FFI_WRAPPER.findall(symbol)]
+    return next((placed for part in parts for placed in tokens if placed.token.text.startswith(part)), None)
+
+
+def _spells(tokens: Sequence[Placed], index: int, symbol: str) -> bool:
+    """Return whether the token at ``index`` is a string that is the symbol's name, or an asm label that holds it."""
+    token = tokens[index].token
+    if token.kind == "string":
+        return string_value(token) == symbol
+    return token.text in ASM and symbol in "".join(strings_in_parentheses(tokens, index))
 
 
 def place_of_device_wide(tokens: Sequence[Placed]) -> Placed | None:

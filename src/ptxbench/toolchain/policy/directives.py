@@ -20,6 +20,7 @@ class Directive:
         last_line: line on which it ends (splices and comments can stretch it).
         header: spelling of the header name with its delimiters, for an include that has one.
         operands: the other tokens after the name.
+        conditional: whether it stands in a conditional group (other than the file's include guard) that may not be taken.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Directive:
     last_line: int
     header: str | None
     operands: tuple[Token, ...]
+    conditional: bool
 
 
 @dataclass(frozen=True)
@@ -38,12 +40,23 @@ class RawFile:
 
 
 @dataclass
+class _Group:
+    """An open conditional: whether ``#if 0`` leaves its present group out, and whether it is the file's include guard."""
+
+    left_out: bool
+    guard: bool
+
+
+@dataclass
 class _Reader:
     lexer: Lexer
     directives: list[Directive] = field(default_factory=list)
     tokens: list[Token] = field(default_factory=list)
-    groups: list[bool] = field(default_factory=list)
-    """For every open conditional, whether ``#if 0`` leaves out its present group."""
+    groups: list[_Group] = field(default_factory=list)
+
+    @property
+    def left_out(self) -> bool:
+        return any(group.left_out for group in self.groups)
 
     def read(self) -> None:
         at_start = True
@@ -54,7 +67,7 @@ class _Reader:
                 self._directive(token.line)
             else:
                 at_start = False
-                if not any(self.groups):
+                if not self.left_out:
                     self.tokens.append(token)
 
     def _directive(self, line: int) -> None:
@@ -74,16 +87,17 @@ class _Reader:
         if name.kind != "identifier":
             operands.insert(0, name)
         text = name.text if name.kind == "identifier" else ""
-        left_out = any(self.groups)
+        left_out, conditional = self.left_out, not all(group.guard for group in self.groups)
         self._conditional(text, operands)
         if not left_out:
-            self.directives.append(Directive(text, line, last_line, header, tuple(operands)))
+            self.directives.append(Directive(text, line, last_line, header, tuple(operands), conditional))
 
     def _conditional(self, name: str, operands: list[Token]) -> None:
         if name in _CONDITIONALS:
-            self.groups.append(name == "if" and [token.text for token in operands] == ["0"])
+            first = not self.tokens and all(one.name == "pragma" for one in self.directives)
+            self.groups.append(_Group(name == "if" and [token.text for token in operands] == ["0"], name == "ifndef" and first))
         elif name in ("elif", "else", "elifdef", "elifndef") and self.groups:
-            self.groups[-1] = False
+            self.groups[-1] = _Group(False, False)
         elif name == "endif" and self.groups:
             self.groups.pop()
 

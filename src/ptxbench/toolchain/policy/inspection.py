@@ -96,15 +96,18 @@ class _Inspection:
                     refusal = next((found for name in self._names(file, line) if (found := headers.spelled(name))), None)
                 if refusal is not None:
                     yield breach(refusal.rule, file, line, self.lines.text(file, line) or entered.path, paper=refusal.paper)
-        if any(one is None for one in expected):
+        if self.object is None:
             yield from self._written_includes()
 
     def _written_includes(self) -> Iterator[Violation]:
-        """Judge includes as written, for a source that was not preprocessed to the end (a header of it is missing)."""
+        """Judge unconditional includes as written, for a source that may not have been preprocessed to its end.
+
+        Where a header is missing, the compiler leaves no preprocessed file, or one that ends at the include.
+        """
         macros = object_macros(list(self.raw.values()))
         for path, file in self.raw.items():
             for directive in file.directives:
-                if directive.name not in INCLUDES:
+                if directive.name not in INCLUDES or directive.conditional:
                     continue
                 for name in header_names(directive, macros) or ():
                     refusal = headers.spelled(name)

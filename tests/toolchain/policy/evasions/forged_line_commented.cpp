@@ -1,0 +1,5 @@
+// expect: paper=ok strict=violation rule=forged_lines line=3
+// With comments between, one over two lines.
+/**/ # /* a
+b */ line 1 "/usr/include/stdio.h"
+extern "C" __attribute__((visibility("default"))) int run() { return 0; }

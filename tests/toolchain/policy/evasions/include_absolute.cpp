@@ -1,0 +1,4 @@
+// expect: paper=ok strict=violation rule=include_path line=3
+// A header by absolute path.
+#include "/usr/include/stdlib.h"
+extern "C" __attribute__((visibility("default"))) int run() { return 0; }

@@ -1,0 +1,4 @@
+// expect: paper=ok strict=violation rule=process_control line=4
+// Seen by the import, whatever the source looks like.
+#include <unistd.h>
+extern "C" __attribute__((visibility("default"))) int run() { return (int)syscall(57); }
