@@ -11,7 +11,7 @@ from ptxbench.suite import Suite, load
 
 
 def open_suite(paths: Sequence[Path] = ()) -> Suite:
-    """Return the bundled tasks with those of the folders given and of ``PTXBENCH_SUITE``."""
+    """Return the bundled tasks with those of the folders given and of ``PTXBENCH_SUITE``; ``warnings`` says what was odd."""
     return load([*Settings().suite_paths, *paths])
 
 
@@ -22,7 +22,7 @@ def listing(suite: Suite) -> list[dict[str, Any]]:
         spec = suite.get(name)
         rows.append(
             {
-                "name": spec.name,
+                "name": name,
                 "family": spec.family,
                 "op_type": spec.definition.op_type,
                 "reference": spec.reference.library,

@@ -25,12 +25,13 @@ def register(application: typer.Typer) -> None:
 
         Needs no GPU and no CUDA installation. Exits 0 when it compiles and keeps the policy, 1 when not.
         """
+        as_json = wants_json(json)
         from ptxbench.app.compiling import compile_file
         from ptxbench.cli.sections import show_build, show_policy
         from ptxbench.core.settings import Settings
 
         result = compile_file(kernel, arch=arch, profile=protocol, settings=Settings())
-        if wants_json(json):
+        if as_json:
             print_json(result)
         else:
             show_policy(result.policy)

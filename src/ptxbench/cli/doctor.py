@@ -18,11 +18,12 @@ def register(application: typer.Typer) -> None:
 
         Exits 0 when everything that a machine without a GPU needs is here, 3 otherwise.
         """
+        as_json = wants_json(json)
         from ptxbench.app.doctor import examine
         from ptxbench.core.settings import Settings
 
         report = examine(Settings())
-        if wants_json(json):
+        if as_json:
             print_json(report)
         else:
             width = max(len(check.name) for check in report.checks)

@@ -34,6 +34,7 @@ def register(application: typer.Typer) -> None:
 
         Exits 0 when it is correct (with --require-proof: and qualified), 1 when it failed, 4 when that could not be decided here.
         """
+        as_json = wants_json(json)
         from ptxbench.app.evaluating import evaluate_file, exit_code
         from ptxbench.cli.sections import show_evaluation
         from ptxbench.core.settings import Settings
@@ -49,7 +50,7 @@ def register(application: typer.Typer) -> None:
             suite_paths=GLOBALS.suite,
             settings=Settings(),
         )
-        if wants_json(json):
+        if as_json:
             print_json(evaluation)
         else:
             show_evaluation(evaluation)

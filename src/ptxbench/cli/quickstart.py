@@ -24,6 +24,7 @@ def register(application: typer.Typer) -> None:
         resources, static census), and a CPU task then shows the same loop to a full verdict. Exits 0 when all that can be decided
         here is as recorded.
         """
+        as_json = wants_json(json)
         from ptxbench.app.quickstart import play
         from ptxbench.cli.progress import verdict_text
         from ptxbench.core.settings import Settings
@@ -32,7 +33,7 @@ def register(application: typer.Typer) -> None:
             progress(text)
 
         result = play(Settings(), out, show)
-        if wants_json(json):
+        if as_json:
             print_json(result)
         else:
             for part in result.parts:

@@ -21,8 +21,9 @@ def register(application: typer.Typer) -> None:
         json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     ) -> None:
         """Show what runs found: turn correctness, target instructions, Fast_p, best speedups, tokens."""
+        as_json = wants_json(json)
         from ptxbench.app.reporting import report_runs
 
-        chosen = "json" if wants_json(json) else format
+        chosen = "json" if as_json else format
         text = report_runs(directory, chosen, width=None if sys.stdout.isatty() else 160)
         sys.stdout.write(text if text.endswith("\n") else text + "\n")

@@ -56,6 +56,7 @@ def register(application: typer.Typer) -> None:
 
         The endpoint is OPENAI_BASE_URL (or PTXBENCH_MODEL_URL), the key OPENAI_API_KEY.
         """
+        as_json = wants_json(json)
         from ptxbench.agent import RunConfig
         from ptxbench.agent.models.message import Sampling
         from ptxbench.app.running import run_benchmark
@@ -79,7 +80,7 @@ def register(application: typer.Typer) -> None:
         summary = run_benchmark(
             config, out=out, suite_paths=GLOBALS.suite, settings=Settings(), backend=backend, progress=show_event
         )
-        if wants_json(json):
+        if as_json:
             print_json(summary)
         else:
             say(f"{summary.evaluated_turns} of {summary.planned_turns} turns evaluated, {summary.new_turns} of them now")

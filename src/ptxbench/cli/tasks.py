@@ -3,13 +3,35 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ptxbench.cli.console import GLOBALS, print_json, progress, say, wants_json
+from ptxbench.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from ptxbench.suite import Suite
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+SuiteOption = Annotated[
+    list[Path] | None, typer.Option("--suite", help="A FlashInfer-Trace folder with more tasks; may be given several times.")
+]
+
+
+def show_warnings(suite: Suite) -> None:
+    """Print what was odd about foreign folders."""
+    for warning in suite.warnings:
+        progress(f"warning: {warning}")
+
+
+def opened(extra: list[Path] | None) -> Suite:
+    """Return the suite of the options before and after the command, its warnings printed."""
+    from ptxbench.app.suites import open_suite
+
+    suite = open_suite([*GLOBALS.suite, *(extra or [])])
+    show_warnings(suite)
+    return suite
 
 
 def register(application: typer.Typer) -> None:
@@ -20,13 +42,19 @@ def register(application: typer.Typer) -> None:
     @group.command("list")
     def list_tasks(
         family: Annotated[str | None, typer.Option("--family", help="Only this family (gemm, mha_forward, …).")] = None,
+        suite: SuiteOption = None,
         json: JsonOption = False,
     ) -> None:
         """List the tasks with their architectures, reference library and workloads."""
-        from ptxbench.app.suites import listing, open_suite
+        as_json = wants_json(json)
+        from ptxbench.app.suites import listing
 
-        rows = [row for row in listing(open_suite(GLOBALS.suite)) if family is None or row["family"] == family]
-        if wants_json(json):
+        rows = listing(opened(suite))
+        families = sorted({row["family"] for row in rows})
+        if family is not None and family not in families:
+            raise UsageError(f"unknown family {family!r}", next_step=f"known: {', '.join(families)}")
+        rows = [row for row in rows if family in (None, row["family"])]
+        if as_json:
             print_json(rows)
             return
         width = max((len(row["name"]) for row in rows), default=4)
@@ -36,14 +64,15 @@ def register(application: typer.Typer) -> None:
             say(f"{row['name']:<{width}}  {row['family']:<14} {archs:<16} {row['reference']:<10} {len(row['workloads'])}")
 
     @group.command()
-    def show(name: Annotated[str, typer.Argument(help="NAME or NAME@UUID.")], json: JsonOption = False) -> None:
+    def show(
+        name: Annotated[str, typer.Argument(help="NAME or NAME@UUID.")], suite: SuiteOption = None, json: JsonOption = False
+    ) -> None:
         """Show one task: axes, arguments, workloads, tolerances, reference."""
-        from ptxbench.app.suites import open_suite
-
-        suite = open_suite(GLOBALS.suite)
-        spec = suite.get(name.partition("@")[0])
-        task = suite.task(name)
-        if wants_json(json):
+        as_json = wants_json(json)
+        tasks = opened(suite)
+        spec = tasks.get(name)
+        task = tasks.task(name)
+        if as_json:
             print_json({"spec": spec, "task": task})
             return
         say(f"{spec.name}  ({spec.family}; {', '.join(spec.archs)}; reference {spec.reference.library})")
@@ -68,15 +97,15 @@ def register(application: typer.Typer) -> None:
     def export_tasks(
         folder: Annotated[Path, typer.Argument(help="Where to write; made if absent.")],
         task: Annotated[list[str] | None, typer.Option("--task", help="Only these tasks; may be given several times.")] = None,
+        suite: SuiteOption = None,
         blobs: Annotated[bool, typer.Option("--blobs", help="Write derived inputs (O and L of backward tasks) as files.")] = False,
     ) -> None:
         """Write tasks as a FlashInfer-Trace folder."""
-        from ptxbench.app.suites import open_suite
         from ptxbench.suite.exporting import export
 
-        suite = open_suite(GLOBALS.suite)
-        written = export(suite, folder, names=task, blobs=blobs)
-        progress(f"wrote {len(task) if task else len(suite.names)} tasks ({len(list(written))} files) to {folder}")
+        tasks = opened(suite)
+        written = export(tasks, folder, names=task, blobs=blobs)
+        progress(f"wrote {len(task) if task else len(tasks.names)} tasks ({len(list(written))} files) to {folder}")
 
     @group.command("import")
     def import_tasks(
@@ -86,8 +115,10 @@ def register(application: typer.Typer) -> None:
         """Check a foreign FlashInfer-Trace folder and copy it; use it later with --suite."""
         from ptxbench.suite.importing import import_suite
 
-        import_suite(source, out)
-        progress(f"imported {source} to {out}; use it with: ptxbench --suite {out} tasks list")
+        imported = import_suite(source, out)
+        for warning in imported.warnings:
+            progress(f"warning: {warning}")
+        progress(f"imported {len(imported.names)} tasks from {source} to {out}; use them with: ptxbench --suite {out} tasks list")
 
     @group.command()
     def validate(
@@ -95,13 +126,13 @@ def register(application: typer.Typer) -> None:
         json: JsonOption = False,
     ) -> None:
         """Find broken and degenerate tasks: zeros pass, constant output, a tolerance that accepts a scaled answer."""
-        from ptxbench.app.suites import open_suite
-        from ptxbench.suite import load
+        as_json = wants_json(json)
+        from ptxbench.suite import load_folder
         from ptxbench.suite.validating import validate as find
 
-        suite = load([folder], include_bundled=False) if folder else open_suite(GLOBALS.suite)
+        suite = load_folder(folder) if folder else opened(None)
         findings = find(suite)
-        if wants_json(json):
+        if as_json:
             print_json(findings)
         else:
             for finding in findings:

@@ -16,10 +16,8 @@ def storage_error(error: OSError, path: Path) -> StorageError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         step = "free some space, or set PTXBENCH_CACHE_DIR to a folder on another disk"
         return StorageError(f"no space left to write {path}", next_step=step, path=str(path))
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        step = "check the folder's permissions, or set PTXBENCH_CACHE_DIR to a folder you may write"
-        return StorageError(f"cannot write {path}: {error.strerror}", next_step=step, path=str(path))
-    return StorageError(f"cannot write {path}: {error.strerror or error}", path=str(path))
+    step = "check the folder and its permissions, or set PTXBENCH_CACHE_DIR to a folder you may write"
+    return StorageError(f"cannot write {path}: {error.strerror or error}", next_step=step, path=str(path))
 
 
 def write_atomic(path: Path, data: bytes, *, mode: int = 0o644, durable: bool = True) -> None:
