@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -72,8 +73,10 @@ def test_a_serialised_wgmma_is_a_performance_warning(builder):
     text = f"__global__ void kernel(float* p, unsigned long long a) {{\n  float d[4] = {{}};\n{body}\n"
     build = builder.build(candidate(text + "  for (int i = 0; i < 4; ++i) p[i] = d[i];\n}\n")).build
     assert build.ok, build.diagnostics
-    assert [(warning.severity, warning.code) for warning in build.warnings] == [("warning", "C7510")]
-    assert "wgmma" in build.warnings[0].text and "kernel(float*" in build.warnings[0].text
+    waits, serialised = build.warnings[:-1], build.warnings[-1]
+    assert serialised.severity == "warning" and serialised.code and re.fullmatch(r"C75\d\d", serialised.code)
+    assert "wgmma.mma_async instructions are serialized" in serialised.text and "'kernel(float*" in serialised.text
+    assert [(wait.code, wait.file) for wait in waits] == [("C7517", "kernel.cu")] * 2 and waits[0].line == 5
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -125,4 +126,4 @@ def _pattern(text: str) -> str:
 
 
 def _script(name: str) -> str:
-    return str(files("ptxbench.toolchain") / name)
+    return shlex.quote(str(files("ptxbench.toolchain") / name))
