@@ -122,8 +122,8 @@ def _text(tokens: Sequence[Placed], index: int) -> str | None:
 def _section_in(tokens: Sequence[Placed], index: int) -> bool:
     """Return whether the bracketed group that opens at ``index`` names a section attribute."""
     depth = 0
-    for placed in tokens[index:]:
-        token = placed.token
+    for position in range(index, len(tokens)):
+        token = tokens[position].token
         if token.text in _OPENING and token.kind == "punctuator":
             depth += 1
         elif token.text in _CLOSING and token.kind == "punctuator":
@@ -132,7 +132,7 @@ def _section_in(tokens: Sequence[Placed], index: int) -> bool:
                 return False
         elif depth == 0:
             return False
-        elif token.text in _SECTION:
+        elif token.text in _SECTION and _text(tokens, position + 1) == "(":
             return True
     return False
 

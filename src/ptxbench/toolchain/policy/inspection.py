@@ -152,7 +152,7 @@ class _Inspection:
             if rule is not None:
                 yield self._symbol(rule, name, "imports")
         if self.object is not None:
-            if any(_DEVICE_WIDE_KERNEL.search(name) for name in self.object.functions):
+            if any(map(device_wide_kernel, self.object.functions)):
                 placed = place_of_device_wide(self.tokens)
                 if placed is not None:
                     yield self.report("device_wide_library", placed)
@@ -177,6 +177,11 @@ class _Inspection:
             return breach(rule, None, None, f"the binary {verb} {name}")
         text = self.lines.text(placed.file, placed.token.line)
         return breach(rule, placed.file, placed.token.line, text if name in text else f"{text}  ({verb} {name})")
+
+
+def device_wide_kernel(name: str) -> bool:
+    """Return whether a mangled function name belongs to a device-wide algorithm of CUB or Thrust."""
+    return _DEVICE_WIDE_KERNEL.search(name) is not None
 
 
 def _read(path: Path | None, locate: Callable[[str], str | None]) -> Pass | None:
