@@ -10,10 +10,11 @@ from ptxbench.agent import RunConfig, run
 from ptxbench.agent.engine.events import Incident, RunStarted, TrajectoryEnded, TurnFinished
 from ptxbench.agent.engine.ledger import IncidentStep, Ledger, TurnStep, read_steps
 from ptxbench.agent.engine.manifest import read_manifest
+from ptxbench.agent.engine.run import device_of
 from ptxbench.agent.models import Reply, Sampling, Usage
 from ptxbench.agent.models.message import ContextOverflow
 from ptxbench.core.errors import ModelError, NoGpu, RunMismatch, StorageError, UsageError
-from ptxbench.schema import Outcome, Profile
+from ptxbench.schema import Device, Outcome, Profile
 
 
 def code(*directives):
@@ -186,6 +187,19 @@ def test_a_finished_run_asks_and_evaluates_nothing_again(play):
     again, evaluator, model, _ = play(lambda t, n: code("other"), trajectories=3)
     assert (again.run, again.new_turns, again.evaluated_turns) == (first.run, 0, 6)
     assert model.asked == [] and evaluator.calls == []
+
+
+def test_the_device_of_a_cell_is_known_before_its_first_turn(scripted):
+    class OnGpu(scripted.ScriptedEvaluator):
+        device = Device(name="NVIDIA H200", id="h200", driver="580")
+
+    class Static(scripted.ScriptedEvaluator):
+        backend = "static"
+
+    gpu, cpu = scripted.make_task(arch="sm_90a"), scripted.make_task()
+    assert device_of(OnGpu(), gpu) == "h200"
+    assert device_of(scripted.ScriptedEvaluator(), cpu) == "cpu"
+    assert device_of(Static(), cpu) is None and device_of(Static(), gpu) is None
 
 
 def test_no_more_trajectories_are_played_at_once_than_asked_for(play, scripted):

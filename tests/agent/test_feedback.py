@@ -124,6 +124,16 @@ def test_the_first_errors_are_whole_and_the_rest_is_counted(scripted):
     assert "0 " + "x" * 300 in text
 
 
+def test_a_compiler_that_said_nothing_is_told_by_its_reason(scripted):
+    silent = scripted.make_evaluation(
+        Outcome.COMPILE_ERROR,
+        build=scripted.make_build(ok=False),
+        correct=scripted.CorrectVerdict(paper=False, strict=False, reasons=("build: the compiler gave no library",)),
+    )
+    text = evaluation_feedback(silent, CANDIDATE, profile="paper", turn=0, turns=2)
+    assert "build: the compiler gave no library" in text
+
+
 def test_no_record_makes_feedback_exceed_its_budget(scripted):
     huge = scripted.RunFailure(kind="signal", text="y" * 100_000, output="z" * 1_000_000)
     evaluation = scripted.make_evaluation(Outcome.RUNTIME_ERROR, debug=huge)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -13,7 +14,7 @@ from ptxbench.agent.models import openai_compatible as module
 from ptxbench.agent.models.message import ContextOverflow
 from ptxbench.agent.models.openai_compatible import OpenAICompatibleModel
 from ptxbench.agent.retry import RetryPolicy
-from ptxbench.core.errors import ModelError, UsageError
+from ptxbench.core.errors import ModelError, ToolMissing, UsageError
 
 KEY = "sk-very-secret-0123456789"
 
@@ -331,6 +332,14 @@ def test_an_address_that_is_none_is_refused(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "x")
     with pytest.raises(UsageError, match="http"):
         load_model("openai/x", base_url="localhost:8000")
+
+
+def test_without_the_client_library_the_extra_is_named(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    monkeypatch.setitem(sys.modules, "openai", None)
+    with pytest.raises(ToolMissing) as caught:
+        load_model("openai/x")
+    assert "ptxbench[agent]" in caught.value.next_step
 
 
 @pytest.mark.parametrize("name", ["openai", "openai/", "gpt-4", "", "litellm/x", "/x"])

@@ -46,6 +46,12 @@ def test_a_missing_turn_says_which(tmp_path):
         ask(model, 3, "plain-2")
 
 
+def test_half_a_character_is_replaced_so_that_the_reply_can_be_stored(tmp_path):
+    model = write(tmp_path / "r.jsonl", '{"turn": 0, "text": "a\\ud800b", "reasoning": "\\udfff"}\n')
+    reply = ask(model, 0)
+    assert (reply.text, reply.reasoning) == ("a?b", "?")
+
+
 BAD = {
     "not JSON": ('{"turn": 0, "text": "a"}\n{"turn": 1,\n', "r.jsonl:2 is not JSON"),
     "not an object": ("[]\n", "r.jsonl:1: line"),

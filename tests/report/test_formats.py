@@ -144,8 +144,8 @@ def test_json_of_undecided_turns_is_null_and_never_missing(static):
 def test_the_table_shows_triplets_on_two_lines(measured):
     text = render(measured, "table", width=160)
     assert "profile strict · arch sm_90a · device NVIDIA H200 · language cuda · harness mini · baseline cuBLAS 13.1.0" in text
-    assert "0.0% / 25.0% / 25.0%" in text and "(50.0% / 50.0% / 50.0%)" in text
-    assert "– / 0.976× / 0.976×" in text and "(1.250× / 1.250× / 1.250×)" in text
+    assert "0.0 / 25.0 / 25.0" in text and "(50.0 / 50.0 / 50.0)" in text
+    assert "– / 0.976 / 0.976" in text and "(1.250 / 1.250 / 1.250)" in text
     assert "2 correct, 1 compile_error, 1" in text
     assert "target instructions executed" in text
 
@@ -154,8 +154,8 @@ def test_the_table_says_what_was_not_decided(static):
     text = render(static, "table", width=160)
     assert "device none" in text and "baseline not measured" in text
     assert "(undecided)" in text
-    assert "≥0.0%" in text
-    assert "3 turns could not be decided on this machine" in text
+    assert "≥0.0" in text
+    assert "3 turns could not be decided where the run was made" in text
 
 
 def test_the_table_shows_what_is_missing():
@@ -165,11 +165,29 @@ def test_the_table_shows_what_is_missing():
     assert "1 correct turns have an unknown proof" in text
 
 
+def test_rows_that_would_look_alike_name_their_run_and_workload(measured):
+    def changed(**key):
+        return [row.model_copy(update={"key": row.key.model_copy(update=key)}) for row in measured]
+
+    for format in ("table", "markdown"):
+        text = render([*measured, *changed(run="another")], format, width=160)
+        assert "(another)" in text and "(r)" in text and "@w" not in text
+        text = render([*measured, *changed(workload="other")], format, width=160)
+        assert "@other" in text and "@w" in text and "(r)" not in text
+
+
 def test_rows_that_must_not_be_compared_stand_in_tables_of_their_own(measured):
     paper = [row.model_copy(update={"key": row.key.model_copy(update={"protocol": "paper"})}) for row in measured]
     text = render([*measured, *paper], "table", width=160)
     assert "profile strict" in text and "profile paper" in text
-    assert text.count("turn correctness") == 2
+    assert text.count("correct turns, %") == 2
+
+
+def test_a_narrow_table_keeps_its_numbers_whole(measured):
+    text = render(measured, "table", width=80)
+    for words in ("0.0 / 25.0 / 25.0", "(50.0 / 50.0 / 50.0)", "– / 0.976 / 0.976", "(1.250 / 1.250 / 1.250)", "gemm_n7168_k5120"):
+        assert words in text
+    assert f"{KEY.task}, {KEY.model}: 2 correct, 1 compile_error, 1 wrong_value" in text
 
 
 @pytest.mark.parametrize("width", [40, 80, 160])
@@ -188,7 +206,7 @@ def test_markdown_is_one_table_per_comparable_group(measured):
     text = render(measured, "markdown")
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert len(rows) == 3 and len({line.count("|") for line in rows}) == 1
-    assert "0.0% / 25.0% / 25.0%<br>(50.0% / 50.0% / 50.0%)" in text
+    assert "0.0 / 25.0 / 25.0<br>(50.0 / 50.0 / 50.0)" in text
 
 
 @pytest.mark.parametrize("format", ["table", "json", "csv", "markdown"])

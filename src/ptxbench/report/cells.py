@@ -25,15 +25,30 @@ class TableLine:
     outcomes: str
 
 
-COLUMNS = ("model", "task", "N", "turn correctness ≤1/≤4/≤8", "best speedup ≤1/≤4/≤8", "median speedup", "outcomes")
+COLUMNS = ("model", "task", "N", "correct turns, % ≤1 / ≤4 / ≤8", "best speedup ≤1 / ≤4 / ≤8", "median speedup", "outcomes")
 
 
-def table_line(row: Row) -> TableLine:
-    """Return the texts of one row."""
+def table_lines(rows: Sequence[Row]) -> list[TableLine]:
+    """Return the texts of a group's rows. Runs and workloads are named where rows would look alike without them."""
+    several_runs = len({row.key.run for row in rows}) > 1
+    workloads: dict[str, set[str]] = {}
+    for row in rows:
+        workloads.setdefault(row.key.task, set()).add(row.key.workload)
+    return [
+        _line(
+            row,
+            model=f"{row.key.model} ({row.key.run})" if several_runs else row.key.model,
+            task=f"{row.key.task}@{row.key.workload}" if len(workloads[row.key.task]) > 1 else row.key.task,
+        )
+        for row in rows
+    ]
+
+
+def _line(row: Row, *, model: str, task: str) -> TableLine:
     last = row.at[str(LIMITS[-1])]
     return TableLine(
-        model=row.key.model,
-        task=row.key.task,
+        model=model,
+        task=task,
         turns=str(row.n_planned) if row.complete else f"{row.n_evaluated} of {row.n_planned}",
         correctness=(
             _triplet(row, [_rate(at, at.target_turn_correctness) for at in _limits(row)]),
@@ -81,7 +96,7 @@ def notes(rows: Sequence[Row]) -> list[str]:
     undecided = sum(row.at[last].undecided_turns for row in rows)
     if undecided:
         lines.append(
-            f"{undecided} turns could not be decided on this machine; they are in N, and a rate with ≥ counts none of them."
+            f"{undecided} turns could not be decided where the run was made; they are in N, and a rate with ≥ counts none of them."
         )
     unknown = sum(row.at[last].unknown_proofs for row in rows)
     if unknown:
@@ -103,11 +118,11 @@ def _triplet(row: Row, texts: Sequence[str]) -> str:
 def _rate(at: AtLimit, rate: float | None) -> str:
     if rate is None:
         return UNDECIDED if at.undecided_turns and at.turn_correctness is None else ABSENT
-    return f"{'≥' if at.undecided_turns else ''}{100 * rate:.1f}%"
+    return f"{'≥' if at.undecided_turns else ''}{100 * rate:.1f}"
 
 
 def _speedup(value: float | None) -> str:
-    return ABSENT if value is None else f"{value:.3f}×"
+    return ABSENT if value is None else f"{value:.3f}"
 
 
 def _in_parentheses(text: str) -> str:

@@ -11,10 +11,14 @@ from typing import Any, Literal, get_args
 
 from ptxbench.core.errors import UsageError
 from ptxbench.metrics import AtLimit, Row
-from ptxbench.report.cells import COLUMNS, comparable_groups, heading, notes, table_line
+from ptxbench.report.cells import COLUMNS, comparable_groups, heading, notes, table_lines
 from ptxbench.schema import CellKey
 
 Format = Literal["table", "json", "csv", "markdown"]
+
+
+NARROW_WIDTH = 132
+"""Below this the terminal table leaves out medians and writes outcomes below itself."""
 
 
 def render(rows: Sequence[Row], format: Format | str, *, width: int | None = None, color: bool = False) -> str:
@@ -62,8 +66,7 @@ def _markdown(rows: Sequence[Row]) -> str:
     parts = []
     for group in comparable_groups(rows):
         lines = [heading(group), "", "| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
-        for row in group:
-            line = table_line(row)
+        for line in table_lines(group):
             pairs = ["<br>".join(pair) for pair in (line.correctness, line.best, line.median)]
             cells = [line.model, line.task, line.turns, *pairs, line.outcomes]
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
@@ -83,15 +86,24 @@ def _table(rows: Sequence[Row], width: int | None, color: bool) -> str:
     console = Console(file=stream, width=width, force_terminal=color, color_system="standard" if color else None, highlight=False)
     if not rows:
         console.print("No turns.")
+    narrow = width < NARROW_WIDTH
     for group in comparable_groups(rows):
         table = Table(title=Text(heading(group)), title_justify="left", title_style="bold", show_lines=True)
-        for column in COLUMNS:
-            table.add_column(column, overflow="fold", justify="left" if column in ("model", "task", "outcomes") else "center")
-        for row in group:
-            line = table_line(row)
+        model, task, n, *numbers, outcomes = COLUMNS
+        table.add_column(f"{task}, {model}" if narrow else model, overflow="fold")
+        if not narrow:
+            table.add_column(task, overflow="fold")
+        for column in (n, *(numbers[:2] if narrow else numbers)):
+            table.add_column(column.replace(" ≤1", "\n≤1"), justify="center", no_wrap=width >= 80)
+        if not narrow:
+            table.add_column(outcomes)
+        for line in table_lines(group):
             pairs = ["\n".join(pair) for pair in (line.correctness, line.best, line.median)]
-            table.add_row(*(Text(cell) for cell in (line.model, line.task, line.turns, *pairs, line.outcomes)))
+            wide = (line.model, line.task, line.turns, *pairs, line.outcomes)
+            cells = (f"{line.task}\n{line.model}", line.turns, *pairs[:2]) if narrow else wide
+            table.add_row(*map(Text, cells))
         console.print(table)
-        for note in notes(group):
+        told = [f"{line.task}, {line.model}: {line.outcomes}" for line in table_lines(group)] if narrow else []
+        for note in (*told, *notes(group)):
             console.print(Text(note, style="dim"))
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Literal
 
-from ptxbench.agent.models.message import Reply, Usage, plain_text
+from ptxbench.agent.models.message import Reply, Usage
 
 _FINISH: dict[str, Literal["stop", "length", "refusal"]] = {
     "stop": "stop",
@@ -39,7 +39,7 @@ def parse_completion(body: bytes) -> Reply | str:
         reasoning=_text(message.get("reasoning_content")) or _text(message.get("reasoning")),
         usage=_usage(data.get("usage")),
         finish=finish,
-        raw_finish=None if raw is None else plain_text(str(raw))[:100],
+        raw_finish=None if raw is None else str(raw)[:100],
         served_model=_text(data.get("model")),
     )
 
@@ -48,7 +48,7 @@ def _text(value: Any) -> str | None:
     """Return text content: a string, or the text parts of a list of parts."""
     if isinstance(value, list):
         value = "".join(str(part.get("text", "")) for part in value if isinstance(part, dict))
-    return plain_text(value) if isinstance(value, str) and value else None
+    return value if isinstance(value, str) and value else None
 
 
 def _usage(value: Any) -> Usage:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol
+
+from pydantic import AfterValidator
 
 from ptxbench.core.errors import ModelError
 from ptxbench.schema import Record, TokenCount
@@ -11,6 +13,10 @@ from ptxbench.schema import Record, TokenCount
 def plain_text(text: str) -> str:
     """Return the text with lone surrogates replaced, so that it can be hashed and stored as UTF-8."""
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+PlainText = Annotated[str, AfterValidator(plain_text)]
+"""Text that can be hashed and stored, whatever a provider sent."""
 
 
 class Message(Record):
@@ -35,12 +41,12 @@ class Usage(TokenCount):
 class Reply(Record):
     """A model's answer. ``finish`` is our name for why it ended, ``raw_finish`` the provider's."""
 
-    text: str
-    reasoning: str | None = None
+    text: PlainText
+    reasoning: PlainText | None = None
     usage: Usage = Usage()
     finish: Literal["stop", "length", "refusal", "other"] = "stop"
-    raw_finish: str | None = None
-    served_model: str | None = None
+    raw_finish: PlainText | None = None
+    served_model: PlainText | None = None
 
 
 class Sampling(Record):

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from ptxbench.agent.models.message import GenerateConfig, Message, Reply, Usage, plain_text
+from ptxbench.agent.models.message import GenerateConfig, Message, Reply, Usage
 from ptxbench.core.canonical import sha256
 from ptxbench.core.errors import ModelError, UsageError
 from ptxbench.schema import Record
@@ -45,7 +45,7 @@ class ReplayModel:
         for trajectory in (f"{config.task}/{config.trajectory}", config.trajectory, None):
             found = self._replies.get((trajectory, config.turn))
             if found is not None:
-                return Reply(text=plain_text(found.text), reasoning=found.reasoning, usage=found.usage)
+                return Reply(text=found.text, reasoning=found.reasoning, usage=found.usage)
         raise ModelError(
             f"{self.name} holds no reply for turn {config.turn} of trajectory {config.task}/{config.trajectory}",
             next_step="ask for fewer turns, or add the line to the recording",
