@@ -213,3 +213,27 @@ def test_the_cached_library_is_the_one_that_was_built(builder):
     assert second.build.cached and first.library == second.library and second.library
     digest = hashlib.sha256(second.library.read_bytes()).hexdigest()
     assert second.build.artifacts["library"] == f"sha256:{digest}" and os.access(second.library, os.R_OK)
+
+
+def test_a_name_that_spells_out_to_gigabytes_stays_as_it_is():
+    from ptxbench.toolchain.demangle import demangle, short_name
+
+    assert short_name("_ZN12_GLOBAL__N_14gemmILi128ELi64EEEvPKf") == "gemm<128, 64>"
+    assert short_name("plain_c_kernel") == "plain_c_kernel" and short_name("_ZnotAName") == "_ZnotAName"
+    bomb = "_Z1f1AIiiE" + "".join(
+        f"1BIS{'' if n == 0 else _base36(n - 1)}_S{'' if n == 0 else _base36(n - 1)}_E" for n in range(60)
+    )
+    assert demangle(bomb) == bomb
+    largest = max(len(demangle(f"_Z1f1AIiiE{'1BIS0_S0_E' * n}")) for n in range(13))
+    assert largest < 1 << 20
+
+
+def _base36(number: int) -> str:
+    digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    return digits[number] if number < 36 else _base36(number // 36) + digits[number % 36]
+
+
+def test_sources_that_cannot_lie_side_by_side_are_a_compile_error(builder):
+    sources = (Source(path="kernel.cpp", content=HOST), Source(path="a", content="\n"), Source(path="a/b.h", content="\n"))
+    build = builder.build(Candidate(sources=sources, entry_point="kernel.cpp::run", language=Language.CPP, arch="cpu")).build
+    assert not build.ok and build.diagnostics[0].file == "a/b.h"

@@ -17,12 +17,12 @@ from ptxbench.core.errors import SourceError
 from ptxbench.core.settings import Settings
 from ptxbench.schema import Build, Candidate, Diagnostic, KernelBuild, Language, Limits, ToolchainVersions, Violation
 from ptxbench.toolchain.cache import BuildCache, CachedBuild
-from ptxbench.toolchain.census import census
+from ptxbench.toolchain.census import TooLarge, census
 from ptxbench.toolchain.command import PolicyInputs, flags
 from ptxbench.toolchain.compile import Compilation, compile_candidate
 from ptxbench.toolchain.demangle import short_name
 from ptxbench.toolchain.diagnostics import Diagnostics, Stage, diagnose
-from ptxbench.toolchain.ending import ended_by_limit
+from ptxbench.toolchain.ending import ended_by_limit, limit_record
 from ptxbench.toolchain.fingerprint import code_fingerprint
 from ptxbench.toolchain.paths import RecordPaths
 from ptxbench.toolchain.policing import NEVER_COMPILED, PolicyParts, inspected, screened
@@ -35,6 +35,7 @@ from ptxbench.toolchain.tools import HostToolchain, Toolchain, locate, locate_ho
 
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+=-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.+=-]*)*")
 """Source paths that every tool of a build, down to its shells, takes as they are."""
+MAX_PATH = 200
 _NO_TOOLS = ToolchainVersions(nvcc=None, ptxas=None, host_compiler=None, nvdisasm=None, tvm_ffi=None)
 _DEFAULT_LIMITS = Limits()
 
@@ -84,7 +85,7 @@ class Builder:
             if known is None:
                 with self._slots, scratch_folder(self.cache.scratch) as scratch:
                     compilation = compile_candidate(candidate, tools, policy, scratch, limits)
-                    known = self._record(candidate, tools, compilation, violations, key)
+                    known = self._record(candidate, tools, compilation, violations, key, limits)
                 if not any(one.stage == "limit" for one in known.build.diagnostics):
                     self.cache.put(key, known)
                 cached = False
@@ -95,21 +96,31 @@ class Builder:
         return BuildResult(build, known.violations, self.cache.blobs.path(library) if library else None)
 
     def _record(
-        self, candidate: Candidate, tools: HostToolchain, compilation: Compilation, screened: tuple[Violation, ...], key: str
+        self,
+        candidate: Candidate,
+        tools: HostToolchain,
+        compilation: Compilation,
+        screened: tuple[Violation, ...],
+        key: str,
+        limits: Limits,
     ) -> CachedBuild:
         """Read everything that is worth knowing from a compilation's output and files, and store its artifacts."""
         paths = RecordPaths(compilation.scratch, tools)
         said = _said(candidate, compilation, paths)
-        over = ended_by_limit(compilation.completed, said.explained)
-        records = (over,) if over else said.records
+        over = ended_by_limit(compilation.completed, said.explained, limits)
         ok = compilation.completed.ok and compilation.library is not None and not said.has_error and over is None
+        kernels: tuple[KernelBuild, ...] = ()
+        if ok and isinstance(tools, Toolchain):
+            try:
+                kernels = _kernels(compilation, tools)
+            except TooLarge:
+                ok, over = False, limit_record("code_size", limits)
+        records = (over,) if over else said.records
         if not ok and not any(one.severity == "error" for one in records):
             records = (*records, _unexplained(compilation, paths))
         build = _build(candidate, 0.0, ok, records, tools.versions, key)
         if ok:
-            kernels = _kernels(compilation, tools) if isinstance(tools, Toolchain) else ()
-            update = {"warnings": said.warnings, "kernels": kernels, "artifacts": self._store(compilation)}
-            build = build.model_copy(update=update)
+            build = build.model_copy(update={"warnings": said.warnings, "kernels": kernels, "artifacts": self._store(compilation)})
         violations = screened if over else tuple(dict.fromkeys((*screened, *inspected(candidate, compilation))))
         return CachedBuild(build=build, violations=violations)
 
@@ -136,9 +147,14 @@ def _refusal(candidate: Candidate, violations: Sequence[Violation]) -> tuple[Dia
     def refuse(text: str, file: str | None, line: int | None = None) -> tuple[Diagnostic, ...]:
         return (Diagnostic(severity="error", file=file, line=line, column=None, code=None, text=text, stage="preprocess"),)
 
-    for source in candidate.sources:
-        if not _PLAIN_PATH.fullmatch(source.path):
-            return refuse("a source's path may hold letters, digits and _ . + = - only", source.path)
+    paths = {source.path for source in candidate.sources}
+    for path in paths:
+        if not _PLAIN_PATH.fullmatch(path) or len(path) > MAX_PATH:
+            return refuse(
+                f"a source's path may hold letters, digits and _ . + = - only, {MAX_PATH} of them at most", path[:MAX_PATH]
+            )
+        if any(f"{path}/".startswith(f"{other}/") for other in paths - {path}):
+            return refuse("a source's path may not be inside another source", path)
     for violation in violations:
         if violation.rule in NEVER_COMPILED:
             return refuse(

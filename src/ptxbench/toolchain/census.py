@@ -15,7 +15,11 @@ from ptxbench.toolchain.tools import Toolchain
 BOOKKEEPING = "bookkeeping:"
 """Prefix of the opcode of an instruction that carries a multiplication's name and multiplies nothing."""
 
-_LIMITS = ProcessLimits(wall_seconds=60, memory_bytes=8 << 30, output_bytes=256 << 20)
+_LIMITS = ProcessLimits(wall_seconds=60, memory_bytes=8 << 30, output_bytes=128 << 20)
+
+
+class TooLarge(Exception):
+    """The machine code is too large to be disassembled within limits: over half a million instructions."""
 
 
 def census(cubin: Path, tools: Toolchain) -> dict[str, dict[str, int]]:
@@ -26,11 +30,13 @@ def census(cubin: Path, tools: Toolchain) -> dict[str, dict[str, int]]:
 
     A warpgroup instruction (``*GMMA``) with an ``RZ`` destination or a ``URZ`` descriptor is what ptxas makes of a
     ``wgmma.commit_group`` on its own (protocol section 6): its key gets the prefix ``bookkeeping:``, so that no reader takes it
-    for a multiplication. Raises ``InfrastructureError`` when nvdisasm fails on what ptxas wrote.
+    for a multiplication. Raises ``TooLarge``, or ``InfrastructureError`` when nvdisasm fails on what ptxas wrote.
     """
     env = {"PATH": tools.path, "LC_ALL": "C"}
     done = run_tool([str(tools.nvdisasm), "-json", str(cubin)], limits=_LIMITS, env=env)
-    if not done.ok or done.dropped_bytes:
+    if done.timed_out or done.dropped_bytes:
+        raise TooLarge
+    if not done.ok:
         raise InfrastructureError("nvdisasm failed on a cubin", next_step="ptxbench doctor", stderr=done.stderr[:500])
     try:
         document = json.loads(done.stdout)

@@ -6,7 +6,14 @@ import ctypes
 import re
 from functools import lru_cache
 
+MAX_NAME = 2000
+MAX_REFERENCES = 24
+"""A mangled name refers back to its own parts, so that each reference can multiply the result: a short name of a candidate's
+choice can spell out to gigabytes. With these bounds it cannot exceed a few megabytes; longer names stay as they are."""
+MAX_SHORT = 200
+
 _MANGLED = re.compile(r"\b_Z[A-Za-z0-9_$.]+")
+_REFERENCE = re.compile(r"[ST][0-9A-Z]*_")
 
 
 @lru_cache(maxsize=1)
@@ -27,7 +34,7 @@ def _runtime() -> tuple[ctypes.CDLL, ctypes.CDLL] | None:
 def demangle(name: str) -> str:
     """Return the C++ spelling of a mangled name, or the name itself when it is not one."""
     runtime = _runtime()
-    if runtime is None or not name.startswith("_Z"):
+    if runtime is None or not name.startswith("_Z") or len(name) > MAX_NAME or len(_REFERENCE.findall(name)) > MAX_REFERENCES:
         return name
     status = ctypes.c_int()
     pointer = runtime[0].__cxa_demangle(name.encode(), None, None, ctypes.byref(status))
@@ -48,7 +55,7 @@ def short_name(mangled: str) -> str:
     """Return a kernel's name without namespaces, return type and parameters; template arguments stay: ``gemm<128, 64>``."""
     full = demangle(mangled)
     if full == mangled:
-        return mangled
+        return mangled[:MAX_SHORT]
     full = full.replace("(anonymous namespace)", "{anonymous}")
     depth, start, end = 0, 0, len(full)
     for index, char in enumerate(full):
@@ -61,4 +68,4 @@ def short_name(mangled: str) -> str:
             break
         elif depth == 0 and char in ": ":
             start = index + 1
-    return full[start:end] or full
+    return (full[start:end] or full)[:MAX_SHORT]

@@ -17,6 +17,7 @@ Severity = Literal["error", "warning", "note"]
 
 MAX_RECORDS = 100
 MAX_TEXT = 1200
+MAX_LINE = 8000
 MAX_CONTINUATION = 12
 """Lines that one message of cudafe++ may go on for (template instantiations can go on for hundreds)."""
 
@@ -101,8 +102,9 @@ def diagnose(
     ``first_stage``. ``paths`` names the files. ``ptx`` is the generated PTX, in
     which ptxas's messages are placed.
     """
+    clipped = [line[:MAX_LINE] for line in output.splitlines()]
     lines = {source.path: source.content.splitlines() for source in candidate.sources}
-    messages = list(_Reader(first_stage, lines, paths).read(output.splitlines()))
+    messages = list(_Reader(first_stage, lines, paths).read(clipped))
     merged = _merge(_located(message, ptx, paths) for message in messages)
     warnings = [message for message in merged if message.stage == "ptxas" and message.severity == "warning"]
     others = [message for message in merged if message not in warnings]

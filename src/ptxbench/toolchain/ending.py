@@ -6,7 +6,7 @@ import re
 import signal
 
 from ptxbench.core.process import Completed
-from ptxbench.schema import Diagnostic
+from ptxbench.schema import Diagnostic, Limits
 
 _MEMORY = re.compile(
     r"^\S*cc1plus: out of memory|virtual memory exhausted|^terminate called after .*std::bad_alloc|^LLVM ERROR: out of memory"
@@ -21,38 +21,41 @@ _LOCATED = re.compile(r"^[^\s:(]+(?::\d+:|\(\d+\):)")
 """A message about the candidate's own text, which may say anything."""
 
 _TEXTS = {
-    "time": "the compilation took longer than its limit allows",
-    "memory": "the compilation needed more memory than its limit allows",
-    "file_size": "the compilation wrote a larger file than its limit allows",
+    "time": "the compilation took longer than its limit of {limits.compile_s:g} s",
+    "memory": "the compilation needed more memory than its limit of {limits.compile_bytes} bytes a process",
+    "file_size": "the compilation wrote a file larger than a kernel can need",
+    "code_size": "the machine code is too large to be disassembled and counted",
 }
 _SIGNALS = {signal.SIGXCPU: "time", signal.SIGXFSZ: "file_size", signal.SIGKILL: "memory"}
 
 
-def ended_by_limit(completed: Completed, explained: bool) -> Diagnostic | None:
+def ended_by_limit(completed: Completed, explained: bool, limits: Limits) -> Diagnostic | None:
     """Return the record of the limit that ended a compilation, None when none did.
 
     ``explained`` says that the compiler reported errors of the candidate: then only the clock can have ended it.
     """
     if completed.timed_out:
-        return _record("time")
+        return limit_record("time", limits)
     if completed.ok:
         return None
     if _FRONT_MEMORY.search(completed.stderr):
-        return _record("memory")
+        return limit_record("memory", limits)
     if explained:
         return None
     if completed.returncode < 0:
         code = _SIGNALS.get(signal.Signals(-completed.returncode))
         if code is not None:
-            return _record(code)
+            return limit_record(code, limits)
     for line in completed.stderr.splitlines():
         if line.startswith("#$") or _LOCATED.match(line):
             continue
         for code, pattern in (("memory", _MEMORY), ("time", _TIME), ("file_size", _SIZE)):
             if pattern.search(line):
-                return _record(code)
+                return limit_record(code, limits)
     return None
 
 
-def _record(code: str) -> Diagnostic:
-    return Diagnostic(severity="error", file=None, line=None, column=None, code=code, text=_TEXTS[code], stage="limit")
+def limit_record(code: str, limits: Limits) -> Diagnostic:
+    """Return the record of a limit: ``time``, ``memory``, ``file_size`` or ``code_size``."""
+    text = _TEXTS[code].format(limits=limits)
+    return Diagnostic(severity="error", file=None, line=None, column=None, code=code, text=text, stage="limit")

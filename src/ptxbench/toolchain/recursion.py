@@ -10,6 +10,9 @@ from pathlib import PurePosixPath
 from ptxbench.schema import Candidate
 from ptxbench.toolchain.sources import resolve_include
 
+MAX_DEPTH = 200
+"""How deep compilers let includes nest; beyond it they report the error themselves."""
+
 _COMMENT_OR_LITERAL = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 _DIRECTIVE = re.compile(r'[ \t]*#[ \t]*(include|if|ifdef|ifndef|endif|pragma)\b[ \t]*(?:"([^"\n]+)"|(once)\b)?')
 
@@ -35,6 +38,8 @@ def endless_include(candidate: Candidate) -> EndlessInclude | None:
 
 
 def _search(path: str, edges: dict[str, list[tuple[str, int]]], trail: list[str], done: set[str]) -> EndlessInclude | None:
+    if len(trail) > MAX_DEPTH:
+        return None
     trail.append(path)
     for target, line in edges[path]:
         if target in trail:
