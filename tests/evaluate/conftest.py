@@ -64,7 +64,9 @@ def compiled(tmp_path_factory: pytest.TempPathFactory, victim: Path) -> Callable
 def request_for(softmax: Task, compiled: Callable[[str], Path]) -> Callable[..., Request]:
     """Make the judge's request for a cheat: a C++ one, or a Python one when its name begins with ``py_``."""
 
-    def make(name: str, *, task: Task = softmax, stages: tuple[str, ...] = ("compare",), profile: Profile = Profile.STRICT) -> Request:
+    def make(
+        name: str, *, task: Task = softmax, stages: tuple[str, ...] = ("compare",), profile: Profile = Profile.STRICT
+    ) -> Request:
         python = name.startswith("py_")
         text = (CHEATS / f"{name}.py").read_text() if python else ""
         return Request(
@@ -91,9 +93,10 @@ def worker() -> Iterator[Worker]:
 
 @pytest.fixture(scope="session")
 def judge(worker: Worker, request_for: Callable[..., Request]) -> Callable[..., Findings]:
-    """Have a cheat judged."""
+    """Have a cheat judged, by a judge that runs already."""
 
     def evaluate(name: str, **options: object) -> Findings:
         return worker.evaluate(request_for(name, **options), threading.Event())
 
+    evaluate("honest")
     return evaluate

@@ -105,11 +105,8 @@ def children_of(process: int) -> list[int]:
 
 
 @pytest.mark.parametrize("name", CHEATS)
-def test_costs_one_child_and_one_record(
-    name: str, judge: Callable[..., Findings], worker: Worker, victim: Path
-) -> None:
+def test_costs_one_child_and_one_record(name: str, judge: Callable[..., Findings], worker: Worker, victim: Path) -> None:
     expected = CHEATS[name]
-    judge("honest")
     before = worker.pid
     findings = judge(name, stages=expected.stages)
     verdict = verdict_of(findings)
@@ -125,7 +122,8 @@ def test_costs_one_child_and_one_record(
     assert patterns == ([expected.pattern] if expected.pattern else patterns)
     assert (findings.latency is not None) is (expected.outcome in (Outcome.CORRECT, Outcome.TAMPERED) and "time" in expected.stages)
 
-    assert worker.pid == before is not None, "the judge went on"
+    assert before is not None
+    assert worker.pid == before, "the judge went on"
     assert children_of(before) == []
     assert victim.read_text() == "untouched"
     assert [path.name for path in victim.parent.iterdir()] == ["file"]

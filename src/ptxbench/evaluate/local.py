@@ -144,13 +144,14 @@ class LocalEvaluator:
             worker.close()
 
 
-async def _in(pool: ThreadPoolExecutor, work: Callable[[], T], stop: Callable[[], None] = lambda: None) -> T:
-    """Run blocking work in a pool; a cancelled caller stops it and waits for its end."""
-    future = asyncio.get_running_loop().run_in_executor(pool, work)
+async def _in(pool: ThreadPoolExecutor, work: Callable[[], T], stop: Callable[[], None] | None = None) -> T:
+    """Run blocking work in a pool. When the caller is cancelled, work that can be stopped is, and its end is waited for."""
+    running = pool.submit(work)
+    future = asyncio.wrap_future(running)
     try:
         return await asyncio.shield(future)
     except asyncio.CancelledError:
-        if not future.cancel():
+        if not running.cancel() and stop is not None:
             stop()
             await asyncio.wait([future])
         raise

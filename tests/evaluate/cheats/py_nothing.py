@@ -1,4 +1,5 @@
 """Defines no function of that name."""
 
+
 def walk(x, y):
     y[...] = x

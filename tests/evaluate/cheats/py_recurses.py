@@ -1,5 +1,6 @@
 """Recurses without end."""
 
+
 def deeper(depth):
     return deeper(depth + 1)
 
