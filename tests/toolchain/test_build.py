@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import itertools
 import os
 import subprocess
 from pathlib import Path
@@ -220,12 +221,14 @@ def test_a_name_that_spells_out_to_gigabytes_stays_as_it_is():
 
     assert short_name("_ZN12_GLOBAL__N_14gemmILi128ELi64EEEvPKf") == "gemm<128, 64>"
     assert short_name("plain_c_kernel") == "plain_c_kernel" and short_name("_ZnotAName") == "_ZnotAName"
-    bomb = "_Z1f1AIiiE" + "".join(
-        f"1BIS{'' if n == 0 else _base36(n - 1)}_S{'' if n == 0 else _base36(n - 1)}_E" for n in range(60)
-    )
-    assert demangle(bomb) == bomb
-    largest = max(len(demangle(f"_Z1f1AIiiE{'1BIS0_S0_E' * n}")) for n in range(13))
-    assert largest < 1 << 20
+    lengths = [len(demangle(_doubling(steps))) for steps in range(8)]
+    assert all(later > 1.7 * earlier for earlier, later in itertools.pairwise(lengths[2:])) and lengths[-1] < 10_000
+    assert demangle(_doubling(40)) == _doubling(40)
+
+
+def _doubling(steps: int) -> str:
+    """Mangle ``f(A<int, int>, B<…>, …)`` in which every parameter's type holds the one before it twice."""
+    return "_Z1f1AIiiE1BIS0_S0_E" + "".join(f"S1_IS{_base36(n + 1)}_S{_base36(n + 1)}_E" for n in range(1, steps + 1))
 
 
 def _base36(number: int) -> str:
