@@ -13,7 +13,7 @@ from ptxbench.evaluate import EvaluateOptions
 from ptxbench.evaluate.findings import Findings
 from ptxbench.evaluate.judge.request import Request
 from ptxbench.evaluate.worker import Worker
-from ptxbench.schema import Language, Profile, Source, Task
+from ptxbench.schema import Language, Source, Task
 from ptxbench.suite import Suite, load
 
 CHEATS = Path(__file__).parent / "cheats"
@@ -64,14 +64,12 @@ def compiled(tmp_path_factory: pytest.TempPathFactory, victim: Path) -> Callable
 def request_for(softmax: Task, compiled: Callable[[str], Path]) -> Callable[..., Request]:
     """Make the judge's request for a cheat: a C++ one, or a Python one when its name begins with ``py_``."""
 
-    def make(
-        name: str, *, task: Task = softmax, stages: tuple[str, ...] = ("compare",), profile: Profile = Profile.STRICT
-    ) -> Request:
+    def make(name: str, *, task: Task = softmax, stages: tuple[str, ...] = ("compare",)) -> Request:
         python = name.startswith("py_")
         text = (CHEATS / f"{name}.py").read_text() if python else ""
         return Request(
             task=task,
-            options=EvaluateOptions(profile=profile, stages=stages, run_s=RUN_SECONDS),
+            options=EvaluateOptions(stages=stages, run_s=RUN_SECONDS),
             language=Language.PYTHON if python else Language.CPP,
             symbol="run",
             entry_file=f"{name}.py" if python else f"{name}.cpp",

@@ -74,7 +74,6 @@ CHEATS = {
     # loading
     "constructor_crash": Expected(Outcome.LOAD_ERROR, kind="signal", signal="SIGSEGV"),
     "undefined_symbol": Expected(Outcome.LOAD_ERROR, kind="load", text="undefined symbol"),
-    "py_syntax": Expected(Outcome.LOAD_ERROR, kind="exception", text="SyntaxError"),
     "py_nothing": Expected(Outcome.LOAD_ERROR, kind="missing_symbol"),
     "py_imports_judge": Expected(Outcome.LOAD_ERROR, kind="exception", text="No module named 'ptxbench'"),
     # interference

@@ -29,7 +29,7 @@ def check(claimed_us: float, real_us: float, *, batch_claim_us: float | None = N
 
 def test_honest_claims_agree_under_heavy_noise() -> None:
     for real in (5.0, 100.0, 5000.0):
-        broken, flags = check(real, real, noise_us=8 * real + 2000).judge(real)
+        broken, _ = check(real, real, noise_us=8 * real + 2000).judge(real)
         assert not broken
 
 

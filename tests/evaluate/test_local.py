@@ -108,23 +108,28 @@ def test_compile_error_runs_nothing(evaluate: Evaluate, softmax: Task) -> None:
     assert result.correctness is None and "start" not in result.seconds
 
 
-def test_refused_candidate_is_not_run(evaluate: Evaluate, softmax: Task) -> None:
-    text = "#include <dlfcn.h>\n" + (KERNELS / "gemm.cpp").read_text().replace(
-        "{\n  const int64_t m", '{\n  dlopen("x", 1);\n  const int64_t m'
-    )
-    result = evaluate(cpp(text), softmax)
+def loads_a_library() -> Candidate:
+    text = (KERNELS / "gemm.cpp").read_text()
+    return cpp("#include <dlfcn.h>\n" + text.replace("const int64_t m", 'dlopen("x", 1);\n  const int64_t m', 1))
+
+
+def test_refused_candidate_is_not_run(evaluate: Evaluate, suite: Suite) -> None:
+    result = evaluate(loads_a_library(), suite.task("cpu_gemm_n256_k256"))
     assert (result.outcome, result.blame) == (Outcome.POLICY_VIOLATION, Blame.CANDIDATE)
     assert (result.correct.paper, result.correct.strict) == (None, False)
     assert result.correctness is None
 
 
 def test_refused_by_the_other_profile_only_runs_and_is_not_correct_there(evaluate: Evaluate, suite: Suite) -> None:
-    text = "#include <dlfcn.h>\n" + (KERNELS / "gemm.cpp").read_text().replace(
-        "{\n  const int64_t m", '{\n  dlopen("x", 1);\n  const int64_t m'
-    )
-    result = evaluate(cpp(text), suite.task("cpu_gemm_n256_k256"), profile=Profile.PAPER)
+    result = evaluate(loads_a_library(), suite.task("cpu_gemm_n256_k256"), profile=Profile.PAPER)
     assert result.outcome is Outcome.CORRECT, result.correct.reasons
     assert (result.correct.paper, result.correct.strict) == (True, False)
+
+
+def test_python_that_does_not_parse_is_the_candidates_failure(evaluate: Evaluate, softmax: Task) -> None:
+    result = evaluate(python(("kernel.py", "def run(x, y)\n    pass\n")), softmax)
+    assert (result.outcome, result.blame) == (Outcome.COMPILE_ERROR, Blame.CANDIDATE)
+    assert result.build is not None and result.build.diagnostics[0].line == 1
 
 
 def test_raised_check_carries_its_message(evaluate: Evaluate, suite: Suite) -> None:

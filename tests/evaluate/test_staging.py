@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import mmap
 import os
 
@@ -29,7 +30,7 @@ def candidates_view(staging: Staging) -> np.ndarray:
 def test_every_tensor_is_aligned_and_far_from_its_neighbours(layout: Layout) -> None:
     cells = [cell for slot in layout.slots for cell in (*slot.inputs, *slot.outputs)]
     assert all(cell.offset % ALIGNMENT == 0 for cell in cells)
-    for before, after in zip(cells, cells[1:], strict=False):
+    for before, after in itertools.pairwise(cells):
         assert before.offset + before.size_bytes + GUARD_BYTES <= before.end <= after.begin
     assert cells[-1].end <= layout.size_bytes
 

@@ -19,11 +19,11 @@ def refused(action):
 def run(x, y):
     attempts = [
         lambda: socket.create_connection(("127.0.0.1", 9)),
-        lambda: tempfile.TemporaryFile(),
+        lambda: os.close(tempfile.mkstemp()[0]),
         lambda: os.listdir("/root"),
         lambda: os.listdir("/home"),
-        lambda: open("/proc/1/environ", "rb"),
-        lambda: open("/dev/shm/made", "w"),
+        lambda: os.close(os.open("/proc/1/environ", os.O_RDONLY)),
+        lambda: os.close(os.open("/dev/shm/made", os.O_CREAT | os.O_WRONLY)),
         lambda: os.kill(os.getppid(), 9),
         lambda: os.execv("/bin/true", ["true"]),
     ]

@@ -177,7 +177,7 @@ def _share(count: int, total: int) -> str:
 
 
 def _thin(*arrays: Array) -> tuple[Array, ...]:
-    """Return at most ``SAMPLE`` places where all are finite, in float64, spread evenly (an odd step, so that it meets every tile)."""
+    """Return at most ``SAMPLE`` places where all are finite, in float64, evenly spread (an odd step meets every tile)."""
     step = max(1, arrays[0].size // SAMPLE) | 1
     pieces = [array.reshape(-1)[::step].astype(np.float64) for array in arrays]
     finite = np.logical_and.reduce([np.isfinite(piece) for piece in pieces])

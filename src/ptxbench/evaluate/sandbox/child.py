@@ -254,7 +254,7 @@ class Child:
 
 def _start(channel: int, shared: Sequence[int]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", str(BOOT), str(channel)],
+        [sys.executable, "-I", "-S", "-u", str(BOOT), str(channel)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

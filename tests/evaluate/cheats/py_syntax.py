@@ -1,4 +1,0 @@
-"""Does not parse."""
-
-def run(x, y)
-    y[...] = x

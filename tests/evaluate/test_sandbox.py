@@ -1,0 +1,164 @@
+"""The child's process: what it has, what it lacks, and what is left of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import ptxbench
+from ptxbench.evaluate.sandbox import protections
+from ptxbench.evaluate.sandbox.child import Answer, Child, Program
+from ptxbench.evaluate.sandbox.inside import seccomp
+from ptxbench.evaluate.sandbox.staging import Staging, lay_out
+from ptxbench.schema import Language, Limits, RunFailure
+from ptxbench.suite.dtypes import NUMPY_TYPES
+
+PROBE = """
+import json, os, resource
+
+def run(x, y):
+    status = dict(line.split(":", 1) for line in open("/proc/self/status") if ":" in line)
+    names = [name for name in dir(resource) if name.startswith("RLIMIT_")]
+    limits = {name: resource.getrlimit(getattr(resource, name)) for name in names}
+    print(json.dumps({
+        "status": {name: value.strip() for name, value in status.items()},
+        "limits": limits,
+        "environment": dict(os.environ),
+        "group": [os.getpid(), os.getpgid(0), os.getsid(0)],
+        "descriptors": sorted(os.listdir("/proc/self/fd")),
+        "cpus": sorted(os.sched_getaffinity(0)),
+    }))
+    raise SystemExit
+"""
+
+
+def program(text: str) -> Program:
+    return Program(Language.PYTHON, "run", json.dumps(["probe.py", {"probe.py": text}]).encode())
+
+
+def staging() -> Staging:
+    import numpy as np
+
+    one = np.zeros(8, NUMPY_TYPES["float32"])
+    return Staging(lay_out({"X": one}, {"Y": one}, {"X": "float32", "Y": "float32"}, 1), 0)
+
+
+def test_protections_are_found_out_by_starting_a_child() -> None:
+    found = protections()
+    assert set(found) == {"resource limits", "no new privileges", "no root rights", "seccomp", "landlock"}
+    assert found["resource limits"] and found["no new privileges"]
+    assert found["seccomp"] is (os.uname().machine in seccomp.AUDIT_ARCH)
+
+
+def test_child_has_limits_a_session_no_rights_and_an_empty_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PTXBENCH_TEST_SECRET", "secret")
+    limits = Limits(child_bytes=3 << 30, file_bytes=1 << 20, processes=16)
+    cpu = max(os.sched_getaffinity(0))
+    with staging() as memory, Child(program(PROBE), memory, limits, [cpu]) as child:
+        assert isinstance(child.load(), Answer)
+        failure = child.call([0], 10)
+    assert isinstance(failure, RunFailure)
+    seen = json.loads(failure.output)
+    assert seen["limits"]["RLIMIT_AS"] == [3 << 30] * 2
+    assert seen["limits"]["RLIMIT_FSIZE"] == [1 << 20] * 2
+    assert seen["limits"]["RLIMIT_CORE"] == [0, 0]
+    assert seen["limits"]["RLIMIT_CPU"][0] > 0
+    assert seen["status"]["NoNewPrivs"] == "1"
+    assert seen["status"]["Seccomp"] == "2"
+    assert seen["group"] == [child.pid] * 3
+    assert seen["cpus"] == [cpu]
+    assert set(seen["environment"]) <= {"LC_ALL", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "LD_LIBRARY_PATH"}
+    assert len(seen["descriptors"]) <= 8
+    if os.geteuid() == 0 and child.protections["user"] is not None:
+        assert seen["status"]["Uid"].split() == [str(child.protections["user"])] * 4
+        assert seen["limits"]["RLIMIT_NPROC"] == [16, 16]
+        assert int(seen["status"]["CapEff"], 16) == 1 << 2, "only reading files whatever their mode, which Landlock confines"
+
+
+def test_closing_kills_and_reaps_the_whole_group() -> None:
+    with staging() as memory, Child(program("def run(x, y):\n    while True: pass\n"), memory, Limits()) as child:
+        child.load()
+        assert isinstance(child.call([0], 0.2), RunFailure)
+    assert not Path(f"/proc/{child.pid}").exists()
+
+
+def test_failure_stays_the_failure() -> None:
+    with staging() as memory, Child(program("def run(x, y):\n    raise ValueError('no')\n"), memory, Limits()) as child:
+        child.load()
+        first = child.call([0], 5)
+        assert isinstance(first, RunFailure)
+        assert child.call([0], 5) is first
+        assert child.ping(5) is first
+
+
+def test_children_leave_no_descriptors() -> None:
+    def run_one() -> None:
+        with staging() as memory, Child(program("def run(x, y):\n    y[...] = x\n"), memory, Limits()) as child:
+            child.load()
+            memory.write(0, {"X": memory.outputs(0)["Y"]})
+            assert isinstance(child.call([0], 5), Answer)
+
+    run_one()
+    before = sorted(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        run_one()
+    assert sorted(os.listdir("/proc/self/fd")) == before
+
+
+def test_works_from_a_checkout_that_only_its_owner_may_read(tmp_path: Path, compiled: Callable[[str], Path]) -> None:
+    folder = tmp_path / "private"
+    folder.mkdir(mode=0o700)
+    shutil.copytree(Path(ptxbench.__file__).parent, folder / "src" / "ptxbench")
+    shutil.copy(compiled("honest"), folder / "honest.so")
+    shutil.copy(Path(__file__).parent / "cheats" / "py_honest.py", folder / "py_honest.py")
+    script = folder / "script.py"
+    script.write_text(
+        """
+import sys, threading
+from pathlib import Path
+import ptxbench
+from ptxbench.evaluate.judge.request import Request
+from ptxbench.evaluate import EvaluateOptions
+from ptxbench.evaluate.worker import Worker
+from ptxbench.schema import Language, Source
+from ptxbench.suite import load
+
+here = Path(sys.argv[1])
+assert Path(ptxbench.__file__).is_relative_to(here)
+common = dict(task=load().task("cpu_softmax_n1024"), options=EvaluateOptions(stages=("compare",)), symbol="run", cpus=())
+source = Source(path="k.py", content=(here / "py_honest.py").read_text())
+worker = Worker()
+for parts in (
+    dict(language=Language.CPP, entry_file="k.cpp", library=str(here / "honest.so"), sources=()),
+    dict(language=Language.PYTHON, entry_file="k.py", library=None, sources=(source,)),
+):
+    findings = worker.evaluate(Request(**common, **parts), threading.Event())
+    print(findings.compared, findings.failure, findings.broken)
+worker.close()
+"""
+    )
+    environment = os.environ | {"PYTHONPATH": str(folder / "src")}
+    done = subprocess.run([sys.executable, str(script), str(folder)], env=environment, capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["True None ()"] * 2, done.stderr
+
+
+def test_filter_is_empty_for_a_machine_that_nobody_tried() -> None:
+    assert seccomp.program("riscv64", 1, refuse_write_opens=True) == []
+
+
+@pytest.mark.parametrize("machine", sorted(seccomp.AUDIT_ARCH))
+def test_filter_jumps_only_forward_inside_itself_and_ends_with_a_verdict(machine: str) -> None:
+    steps = seccomp.program(machine, 1234, refuse_write_opens=True)
+    assert len(steps) < 4096, "the kernel's limit"
+    for place, (code, yes, no, _) in enumerate(steps):
+        assert 0 <= yes < 256 and 0 <= no < 256
+        if code & 0x07 == 0x05:
+            assert place + 1 + max(yes, no) < len(steps)
+    assert steps[-1][0] == 0x06
