@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ptxbench.core.errors import PtxbenchError
 from ptxbench.schema import Task, TaskSpec, Tolerance
 from ptxbench.suite.dtypes import Array
+from ptxbench.suite.finding import Finding
 from ptxbench.suite.inputs import Value, draw
 from ptxbench.suite.references import load_oracle, load_reference
 from ptxbench.suite.suite import Suite
-
-if TYPE_CHECKING:
-    from ptxbench.suite.validating import Finding
 
 SEED = 0
 SCALE = 0.85
@@ -36,8 +33,6 @@ def frobenius_error(got: Array, oracle: Array) -> float:
 
 def degenerate(spec: TaskSpec) -> Iterator[Finding]:
     """Try wrong answers on the default workload, where the reference needs nothing but NumPy."""
-    from ptxbench.suite.validating import Finding
-
     if spec.reference.needs != "numpy":
         return
     task = Suite([spec]).task(spec.name)
@@ -53,8 +48,6 @@ def degenerate(spec: TaskSpec) -> Iterator[Finding]:
 
 def _accepted(task: Task, expected: Mapping[str, Array], oracle: Mapping[str, Array]) -> Iterator[Finding]:
     """Report wrong answers that are accepted: an error when by the strict rule, a warning when by the published one alone."""
-    from ptxbench.suite.validating import Finding
-
     for name, right in expected.items():
         bound = task.tolerance.frobenius.get(name)
         own = frobenius_error(right, oracle[name])
@@ -82,8 +75,6 @@ def _accepted(task: Task, expected: Mapping[str, Array], oracle: Mapping[str, Ar
 
 def _unused(task: Task, inputs: Mapping[str, Value], expected: Mapping[str, Array]) -> Iterator[Finding]:
     """Report inputs that no output depends on."""
-    from ptxbench.suite.validating import Finding
-
     reference, others = load_reference(task), draw(task, SEED + 1)
     for name, value in inputs.items():
         if np.array_equal(np.asarray(value), np.asarray(others[name])):

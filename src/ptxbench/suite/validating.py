@@ -5,24 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal
 
-from ptxbench.schema import Record, SafetensorsInput, ScalarInput, SuiteWorkload, TaskSpec
+from ptxbench.schema import SafetensorsInput, ScalarInput, SuiteWorkload, TaskSpec
 from ptxbench.suite.blobs import blob_problem
 from ptxbench.suite.constraints import holds
+from ptxbench.suite.degenerate import degenerate
+from ptxbench.suite.finding import Finding
 from ptxbench.suite.suite import Suite
-
-Severity = Literal["error", "warning"]
-
-
-class Finding(Record):
-    """One thing that is wrong (``error``) or doubtful (``warning``). ``code`` is stable; ``task`` is empty for a file's problem."""
-
-    severity: Severity
-    code: str
-    task: str
-    workload: str | None = None
-    text: str
 
 
 def validate(suite: Suite, names: Sequence[str] | None = None) -> list[Finding]:
@@ -36,8 +25,6 @@ def validate(suite: Suite, names: Sequence[str] | None = None) -> list[Finding]:
     with the right shape and type, UUIDs are unique. Degenerate tasks: all zeros or a constant pass, no output depends on an
     input, an answer scaled by 0.85 passes the strict rule (see ``degenerate``).
     """
-    from ptxbench.suite.degenerate import degenerate
-
     findings = [Finding(severity="error", code="record", task="", text=f"{one.where}: {one.message}") for one in suite.problems]
     findings += [Finding(severity="warning", code="folder", task="", text=text) for text in suite.warnings]
     specs = [suite.get(name) for name in (suite.names if names is None else names)]
