@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 from collections import Counter
 
 import pytest
@@ -311,17 +312,19 @@ def test_a_full_disk_stops_the_run_and_it_resumes(play, scripted, tmp_path, monk
     assert summary.evaluated_turns == 6 and len(model.asked) == 3
 
 
-def test_an_interrupted_run_resumes(play, scripted):
+def test_an_interrupted_run_keeps_what_was_paid_for_and_resumes(play, scripted):
     def interrupt(when, source):
         if when == "begin" and "plain-1 1" in source:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
 
+    first = scripted.ScriptedEvaluator(on_call=interrupt)
     with pytest.raises(KeyboardInterrupt):
-        play(lambda t, n: code(f"{t} {n}"), trajectories=2, evaluator=scripted.ScriptedEvaluator(on_call=interrupt))
-    summary, evaluator, model, _ = play(lambda t, n: code(f"{t} {n}"), trajectories=2)
+        play(lambda t, n: code(f"{t} {n}"), trajectories=2, evaluator=first)
+    assert first.closed
+    summary, second, model, _ = play(lambda t, n: code(f"{t} {n}"), trajectories=2)
     assert summary.evaluated_turns == 4
-    assert len(evaluator.calls) == summary.new_turns
-    assert len(model.asked) < summary.new_turns + 1
+    assert len(first.calls) + len(second.calls) == 4
+    assert {trajectory for trajectory, *_ in model.asked} <= {"plain-0"}
 
 
 def test_the_manifest_names_no_path_of_this_machine(scripted, tmp_path):
