@@ -153,7 +153,7 @@ def test_control_characters_of_a_candidate_s_output_are_left_out(scripted):
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("in /home/user/x/kernel.cu(3)", "in kernel.cu(3)"),
+        ("in /srv/user/x/kernel.cu(3)", "in kernel.cu(3)"),
         ("'/usr/include/c++/13/vector'", "'vector'"),
         ("a / b and a/b and 1/2", "a / b and a/b and 1/2"),
         ("see https://docs.nvidia.com/cuda", "see https://docs.nvidia.com/cuda"),
