@@ -55,7 +55,7 @@ def assemble(
         flags=findings.flags if findings else (),
         hashes=Hashes(
             source=candidate.hash,
-            task=content_hash(task),
+            task=task.hash,
             toolchain=content_hash(build.toolchain),
             reference=findings.reference if findings else None,
         ),

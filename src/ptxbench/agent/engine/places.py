@@ -7,7 +7,6 @@ from typing import Protocol
 
 from ptxbench.agent.config import RunConfig
 from ptxbench.agent.prompt import VARIANTS, check_language, default_language
-from ptxbench.core.canonical import content_hash
 from ptxbench.core.errors import UsageError
 from ptxbench.schema import Language, Record, Task
 
@@ -47,7 +46,7 @@ class PlannedTask(Record):
     @property
     def task_hash(self) -> str:
         """Content hash of the task, without where its files lie."""
-        return content_hash(self.task.model_copy(update={"root": None}))
+        return self.task.hash
 
     def places(self, config: RunConfig) -> Iterator[Place]:
         """Yield the task's trajectories, first of every variant first."""

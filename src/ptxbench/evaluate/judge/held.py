@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ptxbench.core.canonical import content_hash
 from ptxbench.core.errors import InfrastructureError
 from ptxbench.schema import Profile, Task
 from ptxbench.suite.dtypes import Array
@@ -104,7 +103,7 @@ class Holdings:
 
     def get(self, task: Task, seed: int, profile: Profile) -> Held:
         """Return a workload, new or held. Raises ``ReferenceFailed`` and ``InfrastructureError``."""
-        key = (content_hash(task), seed, profile)
+        key = (task.hash, seed, profile)
         if key not in self._held:
             self._held[key] = Held(task, seed, load_reference(task), load_oracle(task) if profile is Profile.STRICT else None)
         self._held.move_to_end(key)
