@@ -18,6 +18,7 @@ _LINKER_NAMES = re.compile(r"__(real|wrap)_\w+")
 _LIBRARY_NAMESPACES = {"cutlass": "cutlass", "cute": "cutlass"}
 _FFI_WRAPPER = re.compile(r"^TVMFFI(?:Function|Env|Type)?(\w+)")
 """TVM-FFI's C++ headers call ``TVMFFIFunctionGetGlobal`` in ``GetGlobal...``, and so on."""
+_LENGTH = re.compile(r"\d{1,7}")
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 
 Report = Callable[[str, Placed], Violation]
@@ -77,7 +78,7 @@ def place_of_symbol(tokens: Sequence[Placed], symbol: str) -> Placed | None:
             literal = placed
     if literal is not None:
         return literal
-    parts = [*reversed(_mangled_parts(symbol)), *_FFI_WRAPPER.findall(symbol)]
+    parts = [*reversed(mangled_parts(symbol)), *_FFI_WRAPPER.findall(symbol)]
     return next((placed for part in parts for placed in tokens if placed.token.text.startswith(part)), None)
 
 
@@ -100,7 +101,8 @@ def place_of_device_wide(tokens: Sequence[Placed]) -> Placed | None:
 def strings_in_parentheses(tokens: Sequence[Placed], index: int) -> list[str]:
     """Return the values of the string literals in the first pair of parentheses after the token at ``index``."""
     values, depth = [], 0
-    for placed in tokens[index + 1 :]:
+    for position in range(index + 1, len(tokens)):
+        placed = tokens[position]
         text = placed.token.text
         if text == "(":
             depth += 1
@@ -161,13 +163,13 @@ def _device_wide(library: str, name: str | None) -> bool:
     return name is not None and _DEVICE_WIDE[library].fullmatch(name) is not None
 
 
-def _mangled_parts(symbol: str) -> list[str]:
+def mangled_parts(symbol: str) -> list[str]:
     """Return the identifiers in an Itanium-mangled name, in order."""
     parts: list[str] = []
     position = 0
     if not symbol.startswith("_Z"):
         return parts
-    while (match := re.compile(r"\d+").search(symbol, position)) is not None:
+    while (match := _LENGTH.search(symbol, position)) is not None:
         length = int(match.group())
         part = symbol[match.end() : match.end() + length]
         if length and re.fullmatch(r"[A-Za-z_]\w*", part):

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ptxbench.toolchain.policy.tokens import Lexer, Token, string_value
 
 _CONDITIONALS = frozenset({"if", "ifdef", "ifndef"})
+MOST_EXPANSIONS = 256
+"""How many spellings of one computed include are followed before it counts as unreadable."""
+Macros = dict[str, list[tuple[Token, ...]]]
+"""Bodies of macros, by name: one for each definition."""
 INCLUDES = frozenset({"include", "include_next", "import", "embed"})
 
 
@@ -109,38 +114,36 @@ def read_raw(text: str) -> RawFile:
     return RawFile(tuple(reader.directives), tuple(reader.tokens))
 
 
-def header_names(include: Directive, macros: dict[str, list[tuple[Token, ...]]]) -> list[str] | None:
-    """Return every header that an include may name (without delimiters), or None when its macro cannot be followed.
+def header_names(include: Directive, macros: Macros) -> list[str] | None:
+    """Return every header that an include may name (without delimiters), or None when its macros cannot be followed.
 
     A computed include is followed through object-like macros of the candidate; each of a macro's definitions counts.
     """
     if include.header is not None:
         return [include.header[1:-1]]
     found: list[str] = []
-    seen: set[str] = set()
-    pending = [include.operands]
+    pending: list[tuple[tuple[Token, ...], frozenset[str]]] = [(include.operands, frozenset())]
     while pending:
-        tokens = pending.pop()
-        if len(tokens) == 1 and tokens[0].kind == "string":
+        tokens, expanded = pending.pop()
+        index = next((n for n, token in enumerate(tokens) if token.text in macros), None)
+        if index is not None:
+            name = tokens[index].text
+            bodies = macros[name]
+            if name in expanded or len(pending) > MOST_EXPANSIONS or any(body and body[0].text == "(" for body in bodies):
+                return None
+            pending += [((*tokens[:index], *body, *tokens[index + 1 :]), expanded | {name}) for body in bodies]
+        elif len(tokens) == 1 and tokens[0].kind == "string":
             found.append(string_value(tokens[0]))
         elif len(tokens) > 2 and tokens[0].text == "<" and tokens[-1].text == ">":
             found.append("".join(token.text for token in tokens[1:-1]))
-        elif len(tokens) == 1 and tokens[0].text in macros:
-            if tokens[0].text not in seen:
-                seen.add(tokens[0].text)
-                pending.extend(macros[tokens[0].text])
         else:
             return None
     return found
 
 
-def object_macros(files: list[RawFile]) -> dict[str, list[tuple[Token, ...]]]:
-    """Return the bodies of the macros that the files define, by name.
-
-    A function-like macro is told by the parenthesis after its name; where a space stands between, the body begins with one, and
-    neither is a header name, so both are treated alike.
-    """
-    macros: dict[str, list[tuple[Token, ...]]] = {}
+def object_macros(files: Iterable[RawFile]) -> Macros:
+    """Return the bodies of the macros that the files define, by name; a function-like one's begins with its parenthesis."""
+    macros: Macros = {}
     for file in files:
         for directive in file.directives:
             if directive.name == "define" and directive.operands:

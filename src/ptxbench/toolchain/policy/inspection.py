@@ -15,10 +15,11 @@ from ptxbench.toolchain.policy.content import (
     judge_calls,
     judge_host_asm,
     judge_tokens,
+    mangled_parts,
     place_of_device_wide,
     place_of_symbol,
 )
-from ptxbench.toolchain.policy.directives import INCLUDES, RawFile, header_names, object_macros, read_raw
+from ptxbench.toolchain.policy.directives import INCLUDES, Macros, RawFile, header_names, object_macros, read_raw
 from ptxbench.toolchain.policy.injected import injected
 from ptxbench.toolchain.policy.passes import Pass, Placed, file_in, read_pass
 from ptxbench.toolchain.policy.rules import breach
@@ -71,6 +72,10 @@ class _Inspection:
         return {source.path: read_raw(source.content) for source in self.evidence.candidate.sources}
 
     @cached_property
+    def macros_defined(self) -> Macros:
+        return object_macros(self.raw.values())
+
+    @cached_property
     def object(self) -> Binary | None:
         path = self.evidence.object
         return read_binary(path) if path is not None and path.is_file() else None
@@ -96,32 +101,13 @@ class _Inspection:
                     refusal = next((found for name in self._names(file, line) if (found := headers.spelled(name))), None)
                 if refusal is not None:
                     yield breach(refusal.rule, file, line, self.lines.text(file, line) or entered.path, paper=refusal.paper)
-        if self.object is None:
-            yield from self._written_includes()
-
-    def _written_includes(self) -> Iterator[Violation]:
-        """Judge unconditional includes as written, for a source that may not have been preprocessed to its end.
-
-        Where a header is missing, the compiler leaves no preprocessed file, or one that ends at the include.
-        """
-        macros = object_macros(list(self.raw.values()))
-        for path, file in self.raw.items():
-            for directive in file.directives:
-                if directive.name not in INCLUDES or directive.conditional:
-                    continue
-                for name in header_names(directive, macros) or ():
-                    refusal = headers.spelled(name)
-                    if refusal is not None:
-                        text = self.lines.text(path, directive.line)
-                        yield breach(refusal.rule, path, directive.line, text, paper=refusal.paper)
 
     def _names(self, file: str, line: int | None) -> list[str]:
-        macros = object_macros(list(self.raw.values()))
         raw = self.raw.get(file)
         if raw is None or line is None:
             return []
         here = [one for one in raw.directives if one.name in INCLUDES and one.line <= line <= one.last_line]
-        return [name for one in here for name in header_names(one, macros) or ()]
+        return [name for one in here for name in header_names(one, self.macros_defined) or ()]
 
     def contents(self) -> Iterator[Violation]:
         """Judge the candidate's own text, in either pass, and assembly in its host code."""
@@ -134,7 +120,9 @@ class _Inspection:
             yield from judge_host_asm(self.host_code.tokens, self.report)
 
     def macros(self) -> Iterator[Violation]:
-        """Judge macros that reach into system headers."""
+        """Judge macros that reach into system headers; where lines are forged, which headers there are is not known."""
+        if any(one.name in ("line", "") for file in self.raw.values() for one in file.directives):
+            return
         locate = file_in(self.evidence.folder)
         entered = {one.path for each in (self.host, self.device) if each is not None for one in each.entered}
         system = sorted(Path(path) for path in entered if locate(path) is None)
@@ -181,7 +169,13 @@ class _Inspection:
 
 def device_wide_kernel(name: str) -> bool:
     """Return whether a mangled function name belongs to a device-wide algorithm of CUB or Thrust."""
-    return _DEVICE_WIDE_KERNEL.search(name) is not None
+    parts = mangled_parts(name)
+    return any(
+        kernel.match(part)
+        for library, kernel in _DEVICE_WIDE.items()
+        if library in parts
+        for part in parts[parts.index(library) + 1 :]
+    )
 
 
 def _read(path: Path | None, locate: Callable[[str], str | None]) -> Pass | None:
@@ -190,7 +184,8 @@ def _read(path: Path | None, locate: Callable[[str], str | None]) -> Pass | None
     return read_pass(path.read_text(encoding="utf-8", errors="replace"), locate)
 
 
-_DEVICE_WIDE_KERNEL = re.compile(r"3cub\w*?\d(Device(?!Count)[A-Z]\w*|\w+_kernel)|6thrust\w*?(8cuda_cub|6system4cuda)\w*_kernel")
+_DEVICE_WIDE = {"cub": re.compile(r"Device(?!Count)[A-Z]|\w*_kernel$"), "thrust": re.compile(r"_kernel_agent$")}
+"""What in a mangled name, behind the library's namespace, tells its device-wide kernels and their host side."""
 _KNOWN_SECTION = re.compile(
     r"\.(text|rodata|data|bss|tdata|tbss|init_array|fini_array|preinit_array|ctors|dtors|eh_frame|eh_frame_hdr|gcc_except_table|sframe|lrodata|ldata|lbss)(\..*)?"
     r"|\.(nv_fatbin|nvFatBinSegment|nvHRKE|nvHRKI|nvHRCE|nvHRCI|nvHRDE|nvHRDI|group)|__nv_module_id|\.note\..*|\.tm_clone_table|\.jcr|\.stapsdt\.base"

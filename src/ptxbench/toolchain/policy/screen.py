@@ -7,44 +7,57 @@ from pathlib import PurePosixPath
 
 from ptxbench.schema import Candidate, Language, Violation
 from ptxbench.toolchain.policy.content import ASM, strings_in_parentheses
-from ptxbench.toolchain.policy.directives import INCLUDES, Directive, RawFile, header_names, object_macros, read_raw
+from ptxbench.toolchain.policy.directives import INCLUDES, Directive, Macros, RawFile, header_names, object_macros, read_raw
+from ptxbench.toolchain.policy.headers import spelled
 from ptxbench.toolchain.policy.passes import Placed
 from ptxbench.toolchain.policy.python_source import judge_python
 from ptxbench.toolchain.policy.rules import breach
 from ptxbench.toolchain.policy.source_lines import SourceLines
-from ptxbench.toolchain.policy.tokens import Token
 
 
 def screen(candidate: Candidate) -> tuple[Violation, ...]:
     """Judge a candidate by its raw sources: what must be refused before, or can no longer be seen after, preprocessing.
 
-    For C++ and CUDA: line directives, files taken in by ``.incbin`` or ``#embed``, includes by absolute path or through ``..``.
+    For C++ and CUDA: line directives, files taken in by ``.incbin`` or ``#embed``, includes by absolute path or through ``..``, and
+    unconditional includes of refused headers (where such a header is missing, preprocessing leaves nothing to see).
     For Python: everything, from the syntax tree; a source that does not parse breaks no rule here.
     """
     if candidate.language in (Language.PYTHON, Language.TRITON):
         return tuple(judge_python(candidate))
     lines = SourceLines(candidate)
     files = {source.path: read_raw(source.content) for source in candidate.sources}
-    macros = object_macros(list(files.values()))
+    macros = object_macros(files.values())
     found: list[Violation] = []
     for path, file in files.items():
         for directive in file.directives:
-            for rule in _broken_by(directive, macros):
-                found.append(breach(rule, path, directive.line, lines.text(path, directive.line)))
+            for rule, paper in _broken_by(directive, macros):
+                found.append(breach(rule, path, directive.line, lines.text(path, directive.line), paper=paper))
         for line in _incbins(path, file):
             found.append(breach("incbin", path, line, lines.text(path, line)))
     return tuple(found)
 
 
-def _broken_by(directive: Directive, macros: dict[str, list[tuple[Token, ...]]]) -> Iterator[str]:
-    if directive.name in ("line", ""):
-        yield "forged_lines"
+def _broken_by(directive: Directive, macros: Macros) -> Iterator[tuple[str, bool]]:
+    if directive.name in ("line", "") or (directive.name == "define" and _spans_lines(directive)):
+        yield "forged_lines", False
     elif directive.name == "embed":
-        yield "incbin"
+        yield "incbin", False
     elif directive.name in INCLUDES:
         names = header_names(directive, macros)
         if names is None or any(_outside(name) for name in names):
-            yield "include_path"
+            yield "include_path", False
+        refusals = [] if directive.conditional else [spelled(name) for name in names or ()]
+        for refusal in refusals:
+            if refusal is not None:
+                yield refusal.rule, refusal.paper
+
+
+def _spans_lines(definition: Directive) -> bool:
+    """Return whether a macro holds a raw string of several lines.
+
+    Expanded inside a system header, its lines would pass for line markers there.
+    """
+    return any(token.kind == "string" and "\n" in token.text for token in definition.operands)
 
 
 def _outside(name: str) -> bool:

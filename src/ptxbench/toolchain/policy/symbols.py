@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from ptxbench.toolchain.policy.rules import table
@@ -28,7 +28,7 @@ def _any(patterns: list[str]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
 
 
-@cache
+@lru_cache(maxsize=1 << 16)
 def imported(name: str) -> str | None:
     """Return the rule that an undefined symbol breaks, or None when it is on the allow-list."""
     if name in driver_entries():
@@ -42,7 +42,7 @@ def imported(name: str) -> str | None:
     return "driver_entry" if re.fullmatch(r"cu[A-Z][a-z]\w*", name) else "unknown_import"
 
 
-@cache
+@lru_cache(maxsize=1 << 16)
 def called(name: str) -> str | None:
     """Return the rule that a call of ``name`` breaks, as far as the name alone tells (for sources that did not compile)."""
     refused, _ = _patterns()

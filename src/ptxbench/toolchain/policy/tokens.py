@@ -20,7 +20,8 @@ class Token(NamedTuple):
 
     Attributes:
         kind: what it is. ``newline`` is the end of a logical line (never inside a comment or a raw string).
-        text: its spelling: without line splices, digraphs as what they stand for, ``\u`` names in identifiers as characters.
+        text: its spelling: without line splices (but for raw strings, where they are text), digraphs as what they stand for,
+            ``\u`` names in identifiers as characters.
         line: the line that it begins on, from 1.
     """
 
@@ -97,7 +98,7 @@ class Lexer:
             if match is None:
                 return None
             kind = match.lastgroup
-            end = self._raw_end(start, match.end()) if kind == "raw" else match.end()
+            spelling, end = self._raw_string(start, match.end()) if kind == "raw" else (match.group(), match.end())
             self._pass_cuts(start)
             line = self.line
             if kind in ("newline", "comment", "raw"):
@@ -105,7 +106,7 @@ class Lexer:
             self.position = end
             if kind == "space" or kind == "comment":
                 continue
-            return self._token(kind, text[start:end], line)
+            return self._token(kind, spelling, line)
 
     def header_name(self) -> str | None:
         """Return ``<name>`` or ``"name"`` when one stands here (comments before it are passed over), else None.
@@ -128,14 +129,19 @@ class Lexer:
             self._next_cut += 1
             self.line += 1
 
-    def _raw_end(self, start: int, body: int) -> int:
-        """Return where a raw string ends whose prefix and body start there: splices in it do not count as such."""
+    def _raw_string(self, start: int, body: int) -> tuple[str, int]:
+        """Return the spelling of a raw string, and where it ends; its prefix starts at ``start``, what is quoted at ``body``.
+
+        Inside it splices do not count as such: they are part of what is quoted.
+        """
         opening = self.text.index('"', start)
         delimiter = ")" + self.text[opening + 1 : body - 1] + '"'
-        end = self._physical.find(delimiter, body + self._removed[bisect_right(self._cuts, body)])
-        if end < 0:
-            return len(self.text)
-        return self._logical(end + len(delimiter))
+        begin = body + self._removed[bisect_right(self._cuts, body)]
+        found = self._physical.find(delimiter, begin)
+        if found < 0:
+            return self.text[start:body] + self._physical[begin:], len(self.text)
+        end = found + len(delimiter)
+        return self.text[start:body] + self._physical[begin:end], self._logical(end)
 
     def _logical(self, physical: int) -> int:
         """Return the offset in the spliced text of an offset in the physical text."""
