@@ -35,7 +35,7 @@ class VisibleGpus:
 def visible_gpus() -> VisibleGpus:
     """Ask the driver which devices can be used. Never raises for a machine without one."""
     if not any(Path("/dev").glob("nvidia[0-9]*")) and not Path("/dev/dxg").exists():
-        return VisibleGpus((), _driver_version(), "no NVIDIA device is visible on this machine")
+        return VisibleGpus((), _driver_version(), "no NVIDIA device is visible")
     kept = {name: value for name, value in os.environ.items() if name in ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "PATH")}
     done = run_tool([sys.executable, "-I", "-S", str(ASK)], limits=ProcessLimits(wall_seconds=ASK_SECONDS), env=kept)
     if done.timed_out:
