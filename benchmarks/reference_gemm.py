@@ -13,7 +13,6 @@ import sys
 from pathlib import Path
 
 import evidence
-
 from ptxbench.app.recording import load_recording
 from ptxbench.core.settings import Settings
 from ptxbench.schema import Candidate, Language, Source
