@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -146,8 +147,8 @@ def _profilers() -> Iterator[Check]:
             yield Check(name=name, status="missing", value=None, where=None, fix=fix)
             continue
         done = run_tool([path, "--version"], limits=ProcessLimits(wall_seconds=20), env={"PATH": os.environ.get("PATH", "")})
-        lines = [line for line in done.stdout.splitlines() if line.strip()]
-        yield Check(name=name, status="ok" if done.ok else "failed", value=lines[-1] if lines else None, where=path, fix=None)
+        said = next((line.strip() for line in done.stdout.splitlines() if re.search(r"\d+\.\d+", line)), None)
+        yield Check(name=name, status="ok" if done.ok else "failed", value=said, where=path, fix=None if done.ok else fix)
     yield _package("cupti-python", "cupti", "gpu")
 
 
