@@ -11,7 +11,7 @@ import pytest
 from ptxbench.evaluate.findings import Findings
 from ptxbench.evaluate.verdict import Verdict, decide
 from ptxbench.evaluate.worker import Worker
-from ptxbench.schema import Outcome, Profile
+from ptxbench.schema import Outcome, Profile, Task
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ CHEATS = {
     # right while compared, wrong while timed
     "wrong_when_timed": Expected(Outcome.WRONG_VALUE, paper=True, text="while timing", stages=TIMED),
     "py_lies": Expected(Outcome.TAMPERED, paper=True, text="the judge's clock", stages=TIMED),
+    "cached_by_content": Expected(Outcome.TAMPERED, paper=True, text="results are kept", stages=TIMED),
     # crashes
     "segfault": Expected(Outcome.RUNTIME_ERROR, kind="signal", signal="SIGSEGV"),
     "abort": Expected(Outcome.RUNTIME_ERROR, kind="signal", signal="SIGABRT"),
@@ -62,7 +63,8 @@ CHEATS = {
     "closes_and_stays": Expected(Outcome.RUNTIME_ERROR, kind="channel_closed"),
     "py_exits": Expected(Outcome.RUNTIME_ERROR, kind="exit", text="exit code 0"),
     "py_system_exit": Expected(Outcome.RUNTIME_ERROR, kind="exception", text="SystemExit"),
-    "py_raises": Expected(Outcome.RUNTIME_ERROR, kind="exception", text="py_raises.py:4 in run"),
+    "py_raises": Expected(Outcome.RUNTIME_ERROR, kind="exception", text="py_raises.py:5 in run"),
+    "py_surrogates": Expected(Outcome.RUNTIME_ERROR, kind="exception", text="lone ? surrogate"),
     "py_recurses": Expected(Outcome.RUNTIME_ERROR, kind="exception", text="RecursionError"),
     # hangs
     "hang": Expected(Outcome.TIMEOUT, kind="timeout"),
@@ -150,3 +152,11 @@ def test_message_of_an_exception_is_bounded(judge: Callable[..., Findings]) -> N
 
 def test_output_that_changes_after_the_answer_is_not_correct(judge: Callable[..., Findings]) -> None:
     assert verdict_of(judge("rewrites_later")).outcome in (Outcome.WRONG_VALUE, Outcome.TAMPERED)
+
+
+def test_loading_that_does_not_end_is_a_load_error(judge: Callable[..., Findings], softmax: Task) -> None:
+    task = softmax.model_copy(update={"limits": softmax.limits.model_copy(update={"load_s": 0.5})})
+    findings = judge("constructor_hang", task=task)
+    assert verdict_of(findings).outcome is Outcome.LOAD_ERROR
+    assert findings.failure is not None
+    assert findings.failure.failure.text == "loading the candidate took longer than 0.5 s"

@@ -20,10 +20,10 @@ def check(claimed_us: float, real_us: float, *, batch_claim_us: float | None = N
     for _ in range(8):
         clock.ping(answer(beyond_us=90 + noise.uniform(0, noise_us)))
     for _ in range(60):
-        clock.call(answer(claimed_us, beyond_us=90 + real_us - claimed_us + noise.uniform(0, noise_us)))
+        clock.call(answer(claimed_us, beyond_us=90 + real_us - claimed_us + noise.uniform(0, noise_us)), novel=False)
     batch = claimed_us if batch_claim_us is None else batch_claim_us
     for _ in range(12):
-        clock.call(answer(*[batch] * 8, beyond_us=90 + 8 * (real_us - batch) + noise.uniform(0, noise_us)))
+        clock.batch(answer(*[batch] * 8, beyond_us=90 + 8 * (real_us - batch) + noise.uniform(0, noise_us)))
     return clock
 
 
@@ -67,3 +67,17 @@ def test_batches_that_are_much_slower_than_single_calls_are_a_flag() -> None:
 
 def test_no_time_at_all_is_evidence() -> None:
     assert check(0.0, 1.0).judge(0.0)[0]
+
+
+def test_results_that_are_kept_show_by_calls_on_new_inputs() -> None:
+    clock = check(30.0, 30.0)
+    for _ in range(4):
+        clock.call(answer(1300.0, beyond_us=90), novel=True)
+    assert ["results are kept" in one.text for one in clock.judge(30.0)[0]] == [True]
+
+
+def test_one_slow_call_on_new_inputs_accuses_nobody() -> None:
+    clock = check(30.0, 30.0)
+    for claimed in (1300.0, 31.0, 900.0):
+        clock.call(answer(claimed, beyond_us=90), novel=True)
+    assert clock.judge(30.0) == ([], [])

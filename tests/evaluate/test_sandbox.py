@@ -144,7 +144,8 @@ for parts in (
 worker.close()
 """
     )
-    environment = os.environ | {"PYTHONPATH": str(folder / "src")}
+    paths = [str(folder / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
     done = subprocess.run([sys.executable, str(script), str(folder)], env=environment, capture_output=True, text=True)
     assert done.stdout.splitlines() == ["True None ()"] * 2, done.stderr
 

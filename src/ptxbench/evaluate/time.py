@@ -1,4 +1,4 @@
-"""The time stage of CPU tasks: wall clock, one core, every timed call on fresh inputs and checked.
+"""The time stage of CPU tasks: wall clock, one core, several input sets in turn, every timed call checked.
 
 The child reports how long each call took. It could lie, so the judge times asking as well, sends batches of calls over several
 slots, and holds all claims against its own clock (``clock.py``).
@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ptxbench.evaluate.arena import Arena, Runner
 from ptxbench.evaluate.clock import ClockCheck
 from ptxbench.evaluate.compare import inspect_memory, judge_output
 from ptxbench.evaluate.findings import STRICT_ONLY, BrokenRule
-from ptxbench.evaluate.judge.held import TIMED_DRAWS, Held
+from ptxbench.evaluate.judge.held import TIMED_DRAWS, Held, InputSet
 from ptxbench.schema import Flag, Latency, ReferenceVersion, RunFailure
 from ptxbench.suite.dtypes import Array
 
@@ -52,33 +52,31 @@ class Timing:
         self._slots = slots
         self._announce = announce
         self._verified: dict[int, dict[str, Array]] = {}
+        self._seen: set[int] = set()
         self._clock = ClockCheck()
         self._result = Timed()
 
     def run(self, arena: Arena, runner: Runner, run_s: float, call_s: float) -> Timed:
         """Time the candidate. ``call_s`` is what a call took while comparing."""
+        iterations = max(1, min(MOST_ITERATIONS, int(BUDGET_S / TRIALS / max(call_s, 1e-6))))
         self._announce("reference")
-        sets = [self._held.timed(number) for number in range(TIMED_DRAWS)]
-        reference = time_reference(self._held.reference, [one.inputs for one in sets])
+        sets = [self._held.timed(number) for number in range(min(TIMED_DRAWS, TRIALS * iterations))]
+        reference = time_reference(self._held, sets)
         for _ in range(PINGS):
             asked = runner.ping(run_s)
             if isinstance(asked, RunFailure):
                 self._result.failure = asked
                 return self._result
             self._clock.ping(asked)
-        iterations = max(1, min(MOST_ITERATIONS, int(BUDGET_S / TRIALS / max(call_s, 1e-6))))
         for _ in range(min(WARM_UP, iterations)):
             if self._timed_call(arena, runner, 0, run_s) is None:
                 return self._result
-        trials: list[list[float]] = []
-        for _ in range(TRIALS):
-            samples = []
-            for number in range(iterations):
-                claimed = self._timed_call(arena, runner, number % TIMED_DRAWS, run_s)
-                if claimed is None:
-                    return self._result
-                samples.append(claimed)
-            trials.append(samples)
+        trials: list[list[float]] = [[] for _ in range(TRIALS)]
+        for number in range(TRIALS * iterations):
+            claimed = self._timed_call(arena, runner, number % len(sets), run_s)
+            if claimed is None:
+                return self._result
+            trials[number // iterations].append(claimed)
         medians = [statistics.median(samples) for samples in trials]
         candidate_us = statistics.fmean(medians)
         if not self._send_batches(arena, runner, run_s, candidate_us, call_s):
@@ -87,7 +85,7 @@ class Timing:
         self._result.broken += broken
         self._result.flags += flags
         self._announce("reference")
-        reference += time_reference(self._held.reference, [one.inputs for one in sets])
+        reference += time_reference(self._held, sets)
         reference_us = statistics.median(reference)
         self._result.latency = Latency(
             candidate_us=candidate_us,
@@ -111,7 +109,8 @@ class Timing:
         if isinstance(answer, RunFailure):
             self._result.failure = answer
             return None
-        self._clock.call(answer)
+        self._clock.call(answer, novel=number not in self._seen)
+        self._seen.add(number)
         return answer.claimed_ns[0] / 1e3 if self._check(arena, 0, number) else None
 
     def _check(self, arena: Arena, slot: int, number: int) -> bool:
@@ -142,27 +141,26 @@ class Timing:
                 break
             self._announce("time")
             for slot in range(slots):
-                arena.write(slot, self._held.timed(slot % TIMED_DRAWS).inputs)
+                arena.write(slot, self._held.timed(slot % len(self._seen)).inputs)
             answer = runner.call(range(slots), run_s * slots)
             if isinstance(answer, RunFailure):
                 self._result.failure = answer
                 return False
-            if not all(self._check(arena, slot, slot % TIMED_DRAWS) for slot in range(slots)):
+            if not all(self._check(arena, slot, slot % len(self._seen)) for slot in range(slots)):
                 return False
-            self._clock.call(answer)
+            self._clock.batch(answer)
         return True
 
 
-def time_reference(
-    reference: Callable[[Mapping[str, object]], dict[str, Array]], inputs: list[Mapping[str, object]]
-) -> list[float]:
-    """Return wall times of the reference in microseconds, on the input sets in turn."""
-    reference(inputs[0])
+def time_reference(held: Held, sets: Sequence[InputSet]) -> list[float]:
+    """Return wall times of the reference in microseconds, on the input sets in turn. Raises ``ReferenceFailed``."""
+    held.compute(held.reference, sets[0].inputs)
     samples: list[float] = []
     deadline = time.perf_counter() + REFERENCE_BUDGET_S
     while len(samples) < LEAST_REFERENCE_SAMPLES or (len(samples) < MOST_REFERENCE_SAMPLES and time.perf_counter() < deadline):
+        inputs = sets[len(samples) % len(sets)].inputs
         begin = time.perf_counter()
-        reference(inputs[len(samples) % len(inputs)])
+        held.compute(held.reference, inputs)
         samples.append((time.perf_counter() - begin) * 1e6)
     return samples
 

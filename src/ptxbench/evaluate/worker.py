@@ -44,7 +44,7 @@ class Worker:
             try:
                 return self._ready(cancelled).evaluate(request)
             except JudgeDied as death:
-                self.close()
+                self._discard()
                 if cancelled.is_set():
                     raise JudgeError("the evaluation was cancelled") from death
                 deaths.append(death)
@@ -69,6 +69,14 @@ class Worker:
         with self._lock:
             judge, self._judge = self._judge, None
         if judge is not None:
+            judge.close()
+
+    def _discard(self) -> None:
+        """End a judge that no longer does its work, without asking it to."""
+        with self._lock:
+            judge, self._judge = self._judge, None
+        if judge is not None:
+            judge.kill()
             judge.close()
 
     def _ready(self, cancelled: threading.Event) -> JudgeProcess:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +18,8 @@ from ptxbench.suite.inputs import Inputs, Kind, draw
 from ptxbench.suite.references import load_oracle, load_reference
 
 PUBLISHED_DRAWS = 3
-TIMED_DRAWS = 2
+TIMED_DRAWS = 6
+"""Sets in turn while timing: more than are seen before, so that a candidate that keeps results shows by its first calls."""
 SEED_STRIDE = 16
 """Seeds of an evaluation's input sets: ``seed * 16`` and on, so that evaluations with different seeds share none."""
 
@@ -66,7 +68,7 @@ class Held:
         return self._set("strict", "outliers" if self.seed % 2 else "scaled", PUBLISHED_DRAWS)
 
     def timed(self, number: int) -> InputSet:
-        """Return one of the two sets that are used while timing."""
+        """Return one of the sets that are used while timing."""
         return self._set(f"timed {number}", "published", PUBLISHED_DRAWS + 1 + number)
 
     @property
@@ -79,19 +81,27 @@ class Held:
             seed = self.seed * SEED_STRIDE + number
             inputs = draw(self.task, seed, kind)
             started = time.perf_counter()
-            expected = self._compute(self.reference, inputs)
+            expected = self.compute(self.reference, inputs)
             self.reference_s = max(self.reference_s, time.perf_counter() - started)
-            oracle = None if self.oracle is None else self._compute(self.oracle, inputs)
+            oracle = None if self.oracle is None else self.compute(self.oracle, inputs)
             self._sets[name] = InputSet(kind, seed, inputs, expected, oracle)
         return self._sets[name]
 
-    def _compute(self, function: Callable[[Mapping[str, Any]], dict[str, Array]], inputs: Inputs) -> dict[str, Array]:
-        try:
+    def compute(self, function: Callable[[Mapping[str, Any]], dict[str, Array]], inputs: Inputs) -> dict[str, Array]:
+        """Call the reference or the oracle. Raises ``ReferenceFailed``, and ``InfrastructureError`` as it is."""
+        with _blaming_the_reference(self.task):
             return function(inputs)
-        except InfrastructureError:
-            raise
-        except Exception as error:
-            raise ReferenceFailed(f"the reference of {self.task.name} failed: {type(error).__name__}: {error}") from error
+
+
+@contextmanager
+def _blaming_the_reference(task: Task) -> Iterator[None]:
+    """Whatever a reference raises, and it is any suite's code, is its own failure; a missing library is the machine's."""
+    try:
+        yield
+    except InfrastructureError:
+        raise
+    except Exception as error:
+        raise ReferenceFailed(f"the reference of {task.name} failed: {type(error).__name__}: {error}") from error
 
 
 class Holdings:
@@ -105,7 +115,9 @@ class Holdings:
         """Return a workload, new or held. Raises ``ReferenceFailed`` and ``InfrastructureError``."""
         key = (task.hash, seed, profile)
         if key not in self._held:
-            self._held[key] = Held(task, seed, load_reference(task), load_oracle(task) if profile is Profile.STRICT else None)
+            with _blaming_the_reference(task):
+                oracle = load_oracle(task) if profile is Profile.STRICT else None
+                self._held[key] = Held(task, seed, load_reference(task), oracle)
         self._held.move_to_end(key)
         return self._held[key]
 

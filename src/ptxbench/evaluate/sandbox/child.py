@@ -152,12 +152,12 @@ class Child:
         if reply.get("token") != token:
             return self._fail("forged_reply", "something else than the runner wrote to the judge's channel")
         if reply.get("ok") is not True:
-            return self._fail(str(reply.get("kind"))[:40], str(reply.get("text"))[: MESSAGE_BYTES // 2])
+            return self._fail(_clean(reply.get("kind"))[:40], _clean(reply.get("text")))
         claimed = reply.get("ns")
         if not isinstance(claimed, list) or not all(type(ns) is int and 0 <= ns < 1 << 62 for ns in claimed):
             return self._fail("forged_reply", "the claimed times are not times")
         returned = reply.get("returned")
-        return Answer(tuple(claimed), wall, returned if isinstance(returned, str) else None)
+        return Answer(tuple(claimed), wall, None if returned is None else _clean(returned)[:200])
 
     def _send(self, message: dict[str, Any]) -> bool:
         try:
@@ -250,6 +250,11 @@ class Child:
             for stream in (self._process.stdout, self._process.stderr):
                 if stream is not None:
                     stream.close()
+
+
+def _clean(text: object) -> str:
+    """Return a claim as text that can be written: lone surrogates, which JSON can spell and UTF-8 cannot, are replaced."""
+    return str(text).encode("utf-8", "replace").decode("utf-8")
 
 
 def _start(channel: int, shared: Sequence[int]) -> subprocess.Popen[bytes]:
