@@ -34,11 +34,16 @@ def processor() -> str:
     return platform.machine()
 
 
+def _shown(argument: str) -> str:
+    """Return an argument as it may be published: of a path, only the last part."""
+    return Path(argument).name if "/" in argument else argument
+
+
 def write(path: Path, figures: dict[str, Any]) -> None:
     """Write figures with their envelope to ``path`` and print them."""
     path.parent.mkdir(parents=True, exist_ok=True)
     record = {
-        "command": " ".join(["python", str(Path(sys.argv[0]).resolve().relative_to(ROOT)), *sys.argv[1:]]),
+        "command": " ".join(["python", str(Path(sys.argv[0]).resolve().relative_to(ROOT)), *map(_shown, sys.argv[1:])]),
         "commit": commit(),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": {
