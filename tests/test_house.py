@@ -1,0 +1,77 @@
+"""The house stays true: rooms import only rooms to their left, prompts are files, and no text names a machine's paths."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "ptxbench"
+ROOMS = ["core", "schema", "arch", "suite", "toolchain", "evaluate", "simulate", "service", "packs", "agent"]
+ROOMS += ["metrics", "report", "fixit", "app", "cli"]
+
+
+def imported_rooms(path: Path) -> set[str]:
+    """Return the rooms that a module imports, wherever in it."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return {name.split(".")[1] for name in names if name.startswith("ptxbench.")} & set(ROOMS)
+
+
+@pytest.mark.parametrize("room", [room for room in ROOMS if (PACKAGE / room).is_dir()])
+def test_a_room_imports_only_rooms_to_its_left(room):
+    allowed = set(ROOMS[: ROOMS.index(room) + 1])
+    wrong = {
+        str(path.relative_to(PACKAGE)): sorted(imported_rooms(path) - allowed)
+        for path in (PACKAGE / room).rglob("*.py")
+        if imported_rooms(path) - allowed
+    }
+    assert wrong == {}
+
+
+def test_every_folder_of_the_package_is_a_room():
+    folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name not in ("__pycache__", "kernels")}
+    assert folders <= set(ROOMS)
+
+
+def tracked(*patterns: str) -> list[Path]:
+    done = subprocess.run(["git", "ls-files", "-z", *patterns], cwd=ROOT, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip("this tree is no git checkout")
+    return [ROOT / name for name in done.stdout.split("\0") if name]
+
+
+def test_no_tracked_text_holds_a_path_of_a_machine_or_a_registry_host():
+    machine = re.compile(r"(^|[^A-Za-z0-9_.~/<-])/(home|root|Users|work|farm|mnt)/[a-z]")
+    registry = re.compile(r"pypi\.org|pythonhosted|files\.pythonhosted|registry\.npmjs|deb\.debian\.org")
+    found = []
+    for path in tracked():
+        if path == Path(__file__) or not path.is_file():
+            continue
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except UnicodeDecodeError:
+            continue
+        bad = [number for number, line in enumerate(lines, 1) if machine.search(line) or registry.search(line)]
+        found += [f"{path.relative_to(ROOT)}:{number}" for number in bad]
+    assert found == []
+
+
+def test_python_files_stay_small():
+    limit = 400
+    large = {str(path.relative_to(ROOT)): n for path in tracked("src/*.py") if (n := len(path.read_text().splitlines())) > limit}
+    assert large == {}
+
+
+def test_every_bundled_file_that_code_reads_is_shipped():
+    """Data files lie inside the package, where the wheel takes them along."""
+    for folder in ("agent/templates", "app/recordings", "suite/reference_code", "suite/published", "toolchain/policy/data"):
+        assert any((PACKAGE / folder).iterdir()), folder
