@@ -55,6 +55,7 @@ CHEATS = {
     "segfault": Expected(Outcome.RUNTIME_ERROR, kind="signal", signal="SIGSEGV"),
     "abort": Expected(Outcome.RUNTIME_ERROR, kind="signal", signal="SIGABRT"),
     "divide": Expected(Outcome.RUNTIME_ERROR, kind="signal", signal="SIGFPE"),
+    "odd_signal": Expected(Outcome.RUNTIME_ERROR, kind="signal", signal="signal 39"),
     "stack_overflow": Expected(Outcome.RUNTIME_ERROR, kind="signal", signal="SIGSEGV"),
     "allocates": Expected(Outcome.RUNTIME_ERROR, kind="signal", signal="SIGABRT"),
     "thread_bomb": Expected(Outcome.RUNTIME_ERROR, kind="signal", signal="SIGABRT"),
@@ -64,6 +65,7 @@ CHEATS = {
     "py_exits": Expected(Outcome.RUNTIME_ERROR, kind="exit", text="exit code 0"),
     "py_system_exit": Expected(Outcome.RUNTIME_ERROR, kind="exception", text="SystemExit"),
     "py_raises": Expected(Outcome.RUNTIME_ERROR, kind="exception", text="py_raises.py:5 in run"),
+    "py_nests": Expected(Outcome.RUNTIME_ERROR, kind="(no text)"),
     "py_surrogates": Expected(Outcome.RUNTIME_ERROR, kind="exception", text="lone ? surrogate"),
     "py_recurses": Expected(Outcome.RUNTIME_ERROR, kind="exception", text="RecursionError"),
     # hangs

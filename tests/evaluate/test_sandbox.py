@@ -14,8 +14,9 @@ import pytest
 
 import ptxbench
 from ptxbench.evaluate.sandbox import protections
-from ptxbench.evaluate.sandbox.child import Answer, Child, Program
+from ptxbench.evaluate.sandbox.child import Answer, Child
 from ptxbench.evaluate.sandbox.inside import seccomp
+from ptxbench.evaluate.sandbox.launch import Program
 from ptxbench.evaluate.sandbox.staging import Staging, lay_out
 from ptxbench.schema import Language, Limits, RunFailure
 from ptxbench.suite.dtypes import NUMPY_TYPES

@@ -15,7 +15,8 @@ from ptxbench.evaluate.compare import Compared, Comparing
 from ptxbench.evaluate.findings import BOTH, BrokenRule, Findings, StageFailure
 from ptxbench.evaluate.judge.held import Held, Holdings, ReferenceFailed
 from ptxbench.evaluate.judge.request import Request
-from ptxbench.evaluate.sandbox.child import Child, Program
+from ptxbench.evaluate.sandbox.child import Child
+from ptxbench.evaluate.sandbox.launch import Program
 from ptxbench.evaluate.sandbox.protections import summarise
 from ptxbench.evaluate.sandbox.staging import Layout, Staging, lay_out
 from ptxbench.evaluate.time import Timed, Timing

@@ -12,34 +12,28 @@ import selectors
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from ptxbench.core.bounded import BoundedOutput
 from ptxbench.core.errors import JudgeError
 from ptxbench.core.process import kill_group
+from ptxbench.evaluate.sandbox.launch import Program, setup_message, start
 from ptxbench.evaluate.sandbox.staging import Staging, frozen_memory
-from ptxbench.schema import Language, Limits, RunFailure
+from ptxbench.schema import Limits, RunFailure
 
-BOOT = Path(__file__).parent / "inside" / "boot.py"
 MESSAGE_BYTES = 64 << 10
 START_SECONDS = 60.0
 """How long our own code in the child may take before the candidate is loaded; longer is a fault of the machine."""
 GONE_SECONDS = 1.0
 """How long a process that closed its channel may take to end before it counts as alive."""
 REAP_SECONDS = 30.0
-HOST_BYTES = 4 << 30
-"""Address space of a CPU candidate beside its staging buffer (a task may set less)."""
-INHERITED = ("LD_LIBRARY_PATH",)
-"""All that a child inherits from the environment: some interpreters need it to find their own library."""
 
-_SIGNALS = {
+_SIGNALS: dict[int, str] = {
     signal.SIGSEGV: "segmentation fault: an access outside its memory, or a stack overflow",
     signal.SIGABRT: "abort: a failed assertion, an uncaught C++ exception or a damaged heap",
     signal.SIGFPE: "arithmetic fault: an integer division by zero",
@@ -47,15 +41,6 @@ _SIGNALS = {
     signal.SIGILL: "illegal instruction",
     signal.SIGKILL: "killed: it killed itself, or ran into the CPU time or memory limit",
 }
-
-
-@dataclass(frozen=True)
-class Program:
-    """What a child runs: the library's bytes (C++), or entry file and sources as JSON (Python)."""
-
-    language: Language
-    symbol: str
-    payload: bytes
 
 
 @dataclass(frozen=True)
@@ -83,7 +68,7 @@ class Child:
             shared = [descriptor for descriptor in (payload, staging.descriptor if staging else -1) if descriptor >= 0]
             self._channel = ours
             try:
-                self._process = _start(theirs.fileno(), shared)
+                self._process = start(theirs.fileno(), shared)
             except OSError as error:
                 ours.close()
                 raise JudgeError(f"cannot start a candidate's process: {error.strerror}") from error
@@ -95,11 +80,10 @@ class Child:
                 assert stream is not None
                 os.set_blocking(stream.fileno(), False)
                 self._selector.register(stream, selectors.EVENT_READ, "output")
-            try:
-                self._set_up(_setup(program, staging, limits, cpus, payload))
-            except BaseException:
-                self.close()
-                raise
+            with ExitStack() as on_failure:
+                on_failure.callback(self.close)
+                self._set_up(setup_message(program, staging, limits, cpus, payload))
+                on_failure.pop_all()
         self.start_s = time.monotonic() - started
 
     def __enter__(self) -> Self:
@@ -208,8 +192,8 @@ class Child:
         if state.si_code == os.CLD_EXITED:
             code = state.si_status
             return self._fail("exit", f"the process ended by itself with exit code {code} before the call returned", exit_code=code)
-        number = signal.Signals(state.si_status)
-        return self._fail("signal", _SIGNALS.get(number, f"ended by {number.name}"), signal=number.name)
+        name = _signal_name(state.si_status)
+        return self._fail("signal", _SIGNALS.get(state.si_status, f"ended by {name}"), signal=name)
 
     def _fail(self, kind: str, text: str, **details: Any) -> RunFailure:
         """Kill the process and keep how it failed; the first failure stays."""
@@ -252,84 +236,16 @@ class Child:
                     stream.close()
 
 
+def _signal_name(number: int) -> str:
+    """Return a signal's name; the real-time ones between first and last have none."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
 def _clean(text: object) -> str:
     """Return a claim as text that can be written: lone surrogates, which JSON can spell and UTF-8 cannot, are replaced."""
-    return str(text).encode("utf-8", "replace").decode("utf-8")
-
-
-def _start(channel: int, shared: Sequence[int]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-I", "-S", "-u", str(BOOT), str(channel)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        pass_fds=(channel, *shared),
-        env=_environment(),
-        cwd="/",
-        start_new_session=True,
-        bufsize=0,
-    )
-
-
-def _environment() -> dict[str, str]:
-    kept = {name: os.environ[name] for name in INHERITED if name in os.environ}
-    return kept | {"LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-
-
-def _setup(program: Program | None, staging: Staging | None, limits: Limits, cpus: Sequence[int], payload: int) -> dict[str, Any]:
-    """Return the first message: what to map, which limits to set, what to run."""
-    staging_bytes = staging.layout.size_bytes if staging else 0
-    calls = 64 * max(limits.run_s, 1.0) + limits.load_s
-    setup: dict[str, Any] = {
-        "judge": os.getpid(),
-        "staging": staging.descriptor if staging else -1,
-        "staging_bytes": staging_bytes,
-        "memory_bytes": min(limits.child_bytes, HOST_BYTES + staging_bytes),
-        "file_bytes": limits.file_bytes,
-        "cpu_seconds": int(calls * 4) + 60,
-        "processes": limits.processes,
-        "cpus": list(cpus),
-        "readable": [],
-        "language": program.language.value if program else None,
-        "payload": payload,
-        "arguments": [slot.arguments() for slot in staging.layout.slots] if staging else [],
-    }
-    if program is None:
-        return setup
-    setup["symbol"] = program.symbol
-    if program.language is Language.PYTHON:
-        folders = _package_folders()
-        setup |= {"packages": folders, "readable": [*_interpreter_folders(), *_packages(folders)]}
-    else:
-        setup["runtime"] = tvm_ffi_library()
-    return setup
-
-
-def _package_folders() -> list[str]:
-    """Return the folders that hold the packages a Python candidate may import."""
-    import ml_dtypes
-    import numpy
-
-    return list(dict.fromkeys(str(Path(module.__file__).resolve().parents[1]) for module in (numpy, ml_dtypes) if module.__file__))
-
-
-def _packages(folders: Sequence[str]) -> list[str]:
-    places = [Path(folder) / name for folder in folders for name in ("numpy", "numpy.libs", "ml_dtypes")]
-    return [str(place) for place in places if place.is_dir()]
-
-
-def _interpreter_folders() -> list[str]:
-    """Return the folders of the standard library (a system's lies below ``/usr``, which every child may read)."""
-    import sysconfig
-
-    return list(dict.fromkeys(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib")))
-
-
-def tvm_ffi_library() -> str:
-    """Return the path of ``libtvm_ffi.so`` without importing its package. Raises ``JudgeError`` when it is not installed."""
-    from importlib.util import find_spec
-
-    spec = find_spec("tvm_ffi")
-    if spec is None or spec.origin is None:
-        raise JudgeError("apache-tvm-ffi is not installed", next_step="pip install 'ptxbench[compile]'")
-    return str(Path(spec.origin).parent / "lib" / "libtvm_ffi.so")
+    if not isinstance(text, str):
+        return "(no text)"
+    return text.encode("utf-8", "replace").decode("utf-8")
