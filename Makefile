@@ -52,12 +52,12 @@ test-full: setup
 .venv-torch/.installed: pyproject.toml | tools
 	@test -x .venv-torch/bin/python || $(PYTHON) -m venv .venv-torch
 	@echo "setting up .venv-torch ($(TORCH))" >&2
-	@.venv-torch/bin/python -m pip install $(PIP_FLAGS) '$(TORCH)' pytest pytest-timeout
+	@.venv-torch/bin/python -m pip install $(PIP_FLAGS) '$(TORCH)' pytest pytest-timeout hypothesis
 	@.venv-torch/bin/python -m pip install $(PIP_FLAGS) --editable .
 	@touch $@
 
 test-torch: tools .venv-torch/.installed
-	@.venv-torch/bin/python -m pytest -m "torch and not gpu"
+	@.venv-torch/bin/python -m pytest -m "torch and not gpu" tests/suite
 
 test-gpu:
 	@PYTHONPATH=src:$$PYTHONPATH $(PYTHON) -m pytest -p no:cacheprovider -m gpu tests/gpu
