@@ -156,6 +156,14 @@ HOSTILE = {
     "fence and info": "```cuda `",
     "void": "void ",
     "line ends": "\r",
+    "quotes": '"\\',
+    "escaped quotes": '\\"',
+    "raw strings": 'R"(',
+    "comments": "/*",
+    "indented": "   ```cuda\n\n",
+    "quoted": "> ",
+    "words": "a `",
+    "thoughts": "</think>",
 }
 
 
@@ -165,9 +173,10 @@ def test_megabytes_of_hostile_text_take_linear_time(unit):
         text = unit * (size // len(unit))
         started = time.process_time()
         extract(text, Language.CUDA)
-        extract("```\n" + text, Language.CUDA)
+        for label, language in (("", Language.CUDA), ("cuda", Language.CUDA), ("python", Language.PYTHON)):
+            extract(f"```{label}\n{text}", language)
         return time.process_time() - started
 
-    small, large = 1 << 18, 1 << 21
+    small, large = 1 << 16, 1 << 19
     # Linear is a factor of 8, quadratic 64: half-way apart on a log scale is far from both.
     assert cpu_seconds(large) < 24 * max(cpu_seconds(small), 0.01)
