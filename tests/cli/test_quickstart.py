@@ -38,12 +38,15 @@ def test_it_comes_out_as_recorded(played):
         assert [turn["outcome"] for turn in gemm["turns"][1:]] == [None, None]
         assert all(turn["undecided"] for turn in gemm["turns"][1:])
         assert all(turn["proof"]["status"] == "unknown" for turn in gemm["turns"][1:])
+    assert gemm["found"][0].startswith("kernel.cu:118: ") and len(gemm["found"][0]) < 200
+    assert all("HGMMA.64x256x16.F32.BF16" in found and "UTMALDG.2D" in found for found in gemm["found"][1:])
+    assert cpu["found"][0].startswith("kernel.cpp:") and "C is wrong in" in cpu["found"][1] and "right on" in cpu["found"][2]
 
 
 def test_what_it_keeps_can_be_reported(played, build_cache):
     _, out = played
     env = {**os.environ, "PTXBENCH_CACHE_DIR": str(build_cache), "PYTHONPATH": str(ROOT / "src")}
-    command = [sys.executable, "-m", "ptxbench", "report", str(out / "gemm"), str(out / "cpu"), "--json"]
+    command = [sys.executable, "-m", "ptxbench", "report", str(out), "--json"]
     done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=60)
     assert done.returncode == 0, done.stderr
     rows = {row["key"]["task"]: row for row in json.loads(done.stdout)}

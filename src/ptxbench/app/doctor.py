@@ -24,7 +24,13 @@ LEAST_FREE_BYTES = 2 << 30
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY", "TOGETHER_API_KEY")
 """Environment variables whose presence (never their value) is reported."""
 
-INSTALL = "pip install 'ptxbench[{extra}]'"
+
+def _install(extra: str) -> str:
+    """Return how to add an extra: into the clone that this runs from, or into wherever the package was installed."""
+    clone = Path(__file__).resolve().parents[3]
+    package = f".[{extra}]" if (clone / "pyproject.toml").is_file() else f"ptxbench[{extra}]"
+    where = "in the clone: " if package.startswith(".") else ""
+    return f"{where}{'.venv/bin/pip install -e' if where else 'pip install'} '{package}'"
 
 
 class Check(Record):
@@ -66,7 +72,7 @@ def examine(settings: Settings) -> DoctorReport:
     elif gpu:
         summary = "Ready: kernels can be compiled here, and a GPU is visible."
     else:
-        summary = "Ready without a GPU: policy, compilation and static proof of CUDA kernels, and full verdicts of CPU tasks."
+        summary = "Ready without a GPU: policy, compilation and static census of CUDA kernels, and full verdicts of CPU tasks."
     return DoctorReport(ok=all(check.status == "ok" for check in checks), usable=usable, summary=summary, checks=checks)
 
 
@@ -88,7 +94,7 @@ def _toolchain(settings: Settings) -> Iterator[Check]:
     else:
         versions = tools.versions
         for name, value in (("nvcc", versions.nvcc), ("ptxas", versions.ptxas), ("nvdisasm", versions.nvdisasm)):
-            fix = None if value else INSTALL.format(extra="compile")
+            fix = None if value else _install("compile")
             yield Check(name=name, status="ok" if value else "missing", value=value, where=tools.origin, fix=fix, required=True)
     try:
         host = locate_host(settings)
@@ -114,7 +120,7 @@ def _gpu() -> Iterator[Check]:
         names = "; ".join(device.name for device in found.devices)
         yield Check(name="gpu", status="ok", value=names, where=f"driver {found.driver or 'unknown'}", fix=None)
     else:
-        fix = f"{found.reason}; without a GPU the tool compiles and proves statically, and evaluates CPU tasks"
+        fix = f"{found.reason}; kernels are compiled and looked into, not run; CPU tasks need none"
         yield Check(name="gpu", status="missing", value=None, where=None, fix=fix)
     admin_only = _counters_admin_only()
     if admin_only is None:
@@ -155,7 +161,7 @@ def _profilers() -> Iterator[Check]:
 def _package(distribution: str, module: str, extra: str) -> Check:
     """Check for a Python package without importing it."""
     if find_spec(module) is None:
-        return Check(name=distribution, status="missing", value=None, where=None, fix=INSTALL.format(extra=extra))
+        return Check(name=distribution, status="missing", value=None, where=None, fix=_install(extra))
     try:
         found = version(distribution)
     except PackageNotFoundError:

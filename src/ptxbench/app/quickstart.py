@@ -8,12 +8,15 @@ from pathlib import Path
 
 from ptxbench.agent import RunConfig
 from ptxbench.agent.engine.events import Evaluating, Event, TurnFinished
+from ptxbench.agent.engine.ledger import STORE_NAME
+from ptxbench.app.finding import finding
 from ptxbench.app.recording import load_recording
 from ptxbench.app.reporting import report_runs
 from ptxbench.app.running import run_benchmark
 from ptxbench.core.errors import UsageError
 from ptxbench.core.settings import Settings
-from ptxbench.schema import Record, Turn
+from ptxbench.core.store import ContentStore
+from ptxbench.schema import Evaluation, Record, Turn
 
 PARTS = (("gemm", "gemm_n7168_k5120"), ("cpu", "cpu_gemm_n256_k256"))
 """Folder and recording of each part, in the order in which they are played."""
@@ -27,6 +30,8 @@ class Part(Record):
     backend: str
     turns: tuple[Turn, ...]
     expected: tuple[str, ...]
+    found: tuple[str, ...]
+    """One line per turn: what its evaluation found."""
 
     @staticmethod
     def as_recorded(turn: Turn, expected: str) -> bool:
@@ -56,8 +61,11 @@ class Quickstart(Record):
     conclusion: str
 
 
-def play(settings: Settings, out: Path | None, progress: Callable[[str], None]) -> Quickstart:
-    """Play both recordings into ``out`` and report. Raises ``UsageError`` when ``out`` exists."""
+def play(settings: Settings, out: Path | None, progress: Callable[[str], None], *, width: int | None = None) -> Quickstart:
+    """Play both recordings into ``out`` and report, in a table of ``width`` characters (None: the terminal's).
+
+    Raises ``UsageError`` when ``out`` exists.
+    """
     folder = out or Path("runs") / f"quickstart-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     if folder.exists():
         raise UsageError(f"{folder} exists already", next_step="choose another --out, or remove it")
@@ -77,7 +85,7 @@ def play(settings: Settings, out: Path | None, progress: Callable[[str], None]) 
             "Everything that can be decided here came out as recorded. The CUDA kernels were compiled and looked into, "
             f"not run ({why}); the CPU task {cpu.task} went through the same loop to its verdict."
         )
-    table = report_runs([folder / name for name, _ in PARTS], "table", width=120)
+    table = report_runs([folder / name for name, _ in PARTS], "table", width=width)
     return Quickstart(ok=ok, folder=str(folder), parts=tuple(parts), report=table, conclusion=conclusion)
 
 
@@ -104,11 +112,20 @@ def _play_part(settings: Settings, folder: Path, name: str, recording_name: str,
         turns=len(recording.turn),
     )
     run_benchmark(config, out=folder / name, suite_paths=(), settings=settings, progress=watch)
+    turns.sort(key=lambda turn: turn.turn)
+    store = ContentStore(folder / name / STORE_NAME)
     device = next((turn.key.device for turn in turns if turn.key.device), None)
     return Part(
         task=recording.task,
         arch=recording.arch,
         backend=device or "static",
-        turns=tuple(sorted(turns, key=lambda turn: turn.turn)),
+        turns=tuple(turns),
         expected=tuple(turn.expect for turn in recording.turn),
+        found=tuple(_found(store, turn) for turn in turns),
     )
+
+
+def _found(store: ContentStore, turn: Turn) -> str:
+    if turn.hashes.evaluation is None:
+        return ""
+    return finding(Evaluation.model_validate_json(store.get(turn.hashes.evaluation)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +15,13 @@ from ptxbench.core.settings import Settings
 from ptxbench.evaluate import Evaluator, choose
 from ptxbench.schema import Task
 from ptxbench.toolchain import Builder
+
+
+def default_folder(config: RunConfig) -> Path:
+    """Return where a run is kept that names no folder: by model and tasks, so that the same command finds it again."""
+    more = len(config.tasks) - 1
+    name = f"{config.model}-{config.tasks[0]}{f'-and-{more}-more' if more else ''}"
+    return Path("runs") / re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")
 
 
 def run_benchmark(

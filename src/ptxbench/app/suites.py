@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ptxbench.core.settings import Settings
+from ptxbench.app.machine import machine_settings
 from ptxbench.suite import Suite, load
 
 
 def open_suite(paths: Sequence[Path] = ()) -> Suite:
     """Return the bundled tasks with those of the folders given and of ``PTXBENCH_SUITE``; ``warnings`` says what was odd."""
-    return load([*Settings().suite_paths, *paths])
+    return load([*machine_settings().suite_paths, *paths])
 
 
 def listing(suite: Suite) -> list[dict[str, Any]]:

@@ -10,15 +10,18 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line; errors of ours become one clear line, a next step and the right exit code."""
     from ptxbench.cli.application import application
-    from ptxbench.cli.console import show_error
-    from ptxbench.core.errors import PtxbenchError
+    from ptxbench.cli.console import INTERRUPTED, prepare_streams, progress, show_error, show_fault
+    from ptxbench.core.errors import InfrastructureError, PtxbenchError
 
+    prepare_streams()
     try:
         application()
     except PtxbenchError as error:
         show_error(error)
         sys.exit(error.exit_code)
-    except BrokenPipeError:
-        # The reader (head, less) went away: not an error of ours, and nobody is left to tell.
-        sys.stderr.close()
-        sys.exit(0)
+    except KeyboardInterrupt:
+        progress("interrupted")
+        sys.exit(INTERRUPTED)
+    except Exception:  # noqa: BLE001 - the outermost boundary: Python's own exit code, 1, would blame the candidate
+        show_fault()
+        sys.exit(InfrastructureError.exit_code)

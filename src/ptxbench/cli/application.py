@@ -21,6 +21,7 @@ application = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Measure, and improve, how well language models write GPU kernels with architecture-specific PTX.\n\n"
     "Start with `ptxbench doctor` (what is here and what is missing) and `ptxbench quickstart` (the whole loop on a recording). "
+    "Options of this page stand before the command, as in `ptxbench --json doctor`.\n\n"
     "Exit codes: 0 it holds, 1 the candidate failed, 2 wrong usage or input, 3 infrastructure, 4 undecided here.",
 )
 
@@ -34,11 +35,21 @@ def _version(value: bool) -> None:
 @application.callback()
 def options(
     suite: Annotated[
-        list[Path] | None, typer.Option("--suite", help="A FlashInfer-Trace folder with more tasks; may be given several times.")
+        list[Path] | None,
+        typer.Option("--suite", metavar="DIR", help="A FlashInfer-Trace folder with more tasks; may be given several times."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of text.")] = False,
-    verbose: Annotated[int, typer.Option("-v", "--verbose", count=True, help="Say more on stderr.")] = 0,
-    color: Annotated[str, typer.Option("--color", help="auto, always or never.")] = "auto",
+    verbose: Annotated[
+        int,
+        typer.Option(
+            "-v",
+            "--verbose",
+            count=True,
+            show_default=False,
+            help="Say more on stderr: every step of a run, and where an error came from.",
+        ),
+    ] = 0,
+    color: Annotated[str, typer.Option("--color", metavar="WHEN", help="auto, always or never.")] = "auto",
     version: Annotated[
         bool | None, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = None,

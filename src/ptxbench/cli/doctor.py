@@ -20,9 +20,9 @@ def register(application: typer.Typer) -> None:
         """
         as_json = wants_json(json)
         from ptxbench.app.doctor import examine
-        from ptxbench.core.settings import Settings
+        from ptxbench.app.machine import machine_settings
 
-        report = examine(Settings())
+        report = examine(machine_settings())
         if as_json:
             print_json(report)
         else:

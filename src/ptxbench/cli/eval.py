@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ptxbench.cli.console import GLOBALS, print_json, wants_json
+from ptxbench.cli.console import GLOBALS, print_json, progress, wants_json
 from ptxbench.schema import Language, Profile
 
 
@@ -16,29 +16,43 @@ def register(application: typer.Typer) -> None:
 
     @application.command("eval")
     def evaluate_kernel(
-        kernel: Annotated[Path, typer.Argument(help="KERNEL.cu, .cpp or .py.")],
-        task: Annotated[str, typer.Option("--task", help="NAME, or NAME@UUID for another workload than the default.")],
-        arch: Annotated[str | None, typer.Option("--arch", help="sm_90a, sm_100a or cpu; the task's first when left out.")] = None,
-        backend: Annotated[
-            str | None, typer.Option("--backend", help="gpu, cpu or static; chosen by the task and the machine when left out.")
+        kernel: Annotated[Path, typer.Argument(metavar="KERNEL", help="A .cu, .cpp or .py file.")],
+        task: Annotated[
+            str, typer.Option("--task", metavar="TASK", help="NAME, or NAME@UUID for another workload than the default.")
+        ],
+        arch: Annotated[
+            str | None, typer.Option("--arch", metavar="ARCH", help="sm_90a, sm_100a or cpu; the task's first when left out.")
         ] = None,
-        language: Annotated[Language | None, typer.Option("--language", help="By the file's ending when left out.")] = None,
+        backend: Annotated[
+            str | None,
+            typer.Option(
+                "--backend", metavar="BACKEND", help="gpu, cpu or static; chosen by the task and the machine when left out."
+            ),
+        ] = None,
+        language: Annotated[
+            Language | None,
+            typer.Option("--language", metavar="LANGUAGE", help="cuda, cpp or python; by the file's ending when left out."),
+        ] = None,
         protocol: Annotated[Profile, typer.Option("--protocol", help="The profile that decides the outcome.")] = Profile.STRICT,
         require_proof: Annotated[
             bool, typer.Option("--require-proof", help="Exit 0 only when the target instructions are proven to have executed.")
         ] = False,
-        seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the inputs.")] = 0,
+        seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the inputs.")] = 0,
         json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     ) -> None:
         """Evaluate one kernel on one task.
 
         Exits 0 when it is correct (with --require-proof: and qualified), 1 when it failed, 4 when that could not be decided here.
+
+        Example: ptxbench eval kernel.cu --task gemm_n7168_k5120
         """
         as_json = wants_json(json)
         from ptxbench.app.evaluating import evaluate_file, exit_code
+        from ptxbench.app.machine import machine_settings
         from ptxbench.cli.sections import show_evaluation
-        from ptxbench.core.settings import Settings
 
+        if kernel.is_file():
+            progress(f"evaluating {kernel} on {task}")
         evaluation = evaluate_file(
             kernel,
             selector=task,
@@ -48,7 +62,7 @@ def register(application: typer.Typer) -> None:
             profile=protocol,
             seed=seed,
             suite_paths=GLOBALS.suite,
-            settings=Settings(),
+            settings=machine_settings(),
         )
         if as_json:
             print_json(evaluation)

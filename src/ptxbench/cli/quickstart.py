@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ptxbench.cli.console import colored, print_json, progress, say, wants_json
+from ptxbench.cli.console import colored, own_name, print_json, progress, say, wants_json
+from ptxbench.schema import Turn
 
 
 def register(application: typer.Typer) -> None:
@@ -15,7 +17,9 @@ def register(application: typer.Typer) -> None:
 
     @application.command()
     def quickstart(
-        out: Annotated[Path | None, typer.Option("--out", help="Where to keep the runs; runs/quickstart-… when left out.")] = None,
+        out: Annotated[
+            Path | None, typer.Option("--out", metavar="DIR", help="Where to keep the runs; runs/quickstart-… when left out.")
+        ] = None,
         json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     ) -> None:
         """Play the main job on a recording: a model's three answers are compiled, judged, fed back and reported.
@@ -25,29 +29,28 @@ def register(application: typer.Typer) -> None:
         here is as recorded.
         """
         as_json = wants_json(json)
-        from ptxbench.app.quickstart import play
+        from ptxbench.app.machine import machine_settings
+        from ptxbench.app.quickstart import Part, play
         from ptxbench.cli.progress import verdict_text
-        from ptxbench.core.settings import Settings
 
-        def show(text: str) -> None:
-            progress(text)
+        def mark(turn: Turn, expected: str) -> str:
+            if not Part.as_recorded(turn, expected):
+                return colored(f"recorded as {expected}", "red")
+            return colored("as recorded", "green") if turn.outcome else colored(f"recorded as {expected}; needs a GPU", "yellow")
 
-        result = play(Settings(), out, show)
+        result = play(machine_settings(), out, progress, width=None if sys.stdout.isatty() else 160)
         if as_json:
             print_json(result)
         else:
             for part in result.parts:
                 say(colored(f"{part.task} on {part.arch} ({part.backend})", "bold"))
-                for turn, expected in zip(part.turns, part.expected, strict=True):
-                    mark = (
-                        colored("as recorded", "green")
-                        if part.as_recorded(turn, expected)
-                        else colored(f"expected {expected}", "red")
-                    )
-                    say(f"  turn {turn.turn}: {verdict_text(turn)}  [{mark}]")
+                for turn, expected, found in zip(part.turns, part.expected, part.found, strict=True):
+                    say(f"  turn {turn.turn}: {verdict_text(turn)}  [{mark(turn, expected)}]")
+                    if found:
+                        say(f"    {found}")
             say()
             say(result.report.rstrip())
             say()
             say(result.conclusion)
-            say(f"kept in {result.folder}; try: ptxbench report {result.folder}/gemm --json")
+            say(f"kept in {result.folder}; next: {own_name()} report {result.folder} --json")
         raise typer.Exit(0 if result.ok else 1)

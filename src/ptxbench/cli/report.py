@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ptxbench.cli.console import wants_json
+from ptxbench.cli.console import wants_json, write_out
 
 
 def register(application: typer.Typer) -> None:
@@ -16,14 +16,14 @@ def register(application: typer.Typer) -> None:
 
     @application.command()
     def report(
-        directory: Annotated[list[Path], typer.Argument(help="Run directories.")],
-        format: Annotated[str, typer.Option("--format", help="table, csv, json or markdown.")] = "table",
+        directory: Annotated[list[Path], typer.Argument(metavar="DIR", help="Run directories, or folders that hold some.")],
+        format: Annotated[str, typer.Option("--format", metavar="FORMAT", help="table, csv, json or markdown.")] = "table",
         json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     ) -> None:
-        """Show what runs found: turn correctness, target instructions, Fast_p, best speedups, tokens."""
+        """Show what runs found: turn correctness, target instructions, Fast_p, best speedups."""
         as_json = wants_json(json)
         from ptxbench.app.reporting import report_runs
 
         chosen = "json" if as_json else format
         text = report_runs(directory, chosen, width=None if sys.stdout.isatty() else 160)
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        write_out(text if text.endswith("\n") else text + "\n", encoding=None if chosen == "table" else "utf-8")

@@ -37,9 +37,9 @@ def show_build(build: Build, arch: str) -> None:
         )
         counted = target.qualifying(kernel.opcodes)
         others = sorted((op for op in kernel.opcodes if op not in counted), key=lambda op: -kernel.opcodes[op])
-        for op in sorted(counted):
-            say(f"  {colored(op, 'bold')} {counted[op]}")
-        say("  others: " + ", ".join(f"{op} {kernel.opcodes[op]}" for op in others[:MOST_OPCODES]))
+        targets = ", ".join(f"{colored(op, 'bold')} {counted[op]}" for op in sorted(counted)) or colored("none", "yellow")
+        say(f"  target instructions in the binary: {targets}")
+        say("  most frequent others: " + ", ".join(f"{op} {kernel.opcodes[op]}" for op in others[:MOST_OPCODES]))
 
 
 def show_correctness(correctness: Correctness) -> None:

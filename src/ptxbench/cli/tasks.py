@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ptxbench.cli.console import GLOBALS, print_json, progress, say, wants_json
+from ptxbench.cli.console import GLOBALS, own_name, print_json, progress, say, wants_json
 from ptxbench.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 SuiteOption = Annotated[
-    list[Path] | None, typer.Option("--suite", help="A FlashInfer-Trace folder with more tasks; may be given several times.")
+    list[Path] | None,
+    typer.Option("--suite", metavar="DIR", help="A FlashInfer-Trace folder with more tasks; may be given several times."),
 ]
 
 
@@ -23,6 +25,14 @@ def show_warnings(suite: Suite) -> None:
     """Print what was odd about foreign folders."""
     for warning in suite.warnings:
         progress(f"warning: {warning}")
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _sizes(axes: Mapping[str, int]) -> str:
+    return ", ".join(f"{axis}={size}" for axis, size in axes.items())
 
 
 def opened(extra: list[Path] | None) -> Suite:
@@ -41,7 +51,9 @@ def register(application: typer.Typer) -> None:
 
     @group.command("list")
     def list_tasks(
-        family: Annotated[str | None, typer.Option("--family", help="Only this family (gemm, mha_forward, …).")] = None,
+        family: Annotated[
+            str | None, typer.Option("--family", metavar="FAMILY", help="Only this family (gemm, mha_forward, …).")
+        ] = None,
         suite: SuiteOption = None,
         json: JsonOption = False,
     ) -> None:
@@ -65,7 +77,9 @@ def register(application: typer.Typer) -> None:
 
     @group.command()
     def show(
-        name: Annotated[str, typer.Argument(help="NAME or NAME@UUID.")], suite: SuiteOption = None, json: JsonOption = False
+        name: Annotated[str, typer.Argument(metavar="TASK", help="NAME or NAME@UUID.")],
+        suite: SuiteOption = None,
+        json: JsonOption = False,
     ) -> None:
         """Show one task: axes, arguments, workloads, tolerances, reference."""
         as_json = wants_json(json)
@@ -78,7 +92,7 @@ def register(application: typer.Typer) -> None:
         say(f"{spec.name}  ({spec.family}; {', '.join(spec.archs)}; reference {spec.reference.library})")
         if spec.definition.description:
             say(spec.definition.description)
-        say(f"default workload {spec.default_workload}; shown with {task.workload.uuid}: {task.axes}")
+        say(f"default workload {spec.default_workload}; shown with {task.workload.uuid}: {_sizes(task.axes)}")
         for kind, arguments in (("in ", spec.definition.inputs), ("out", spec.definition.outputs)):
             for argument, tensor in arguments.items():
                 shape = "scalar" if tensor.shape is None else f"[{', '.join(tensor.shape)}]"
@@ -88,15 +102,19 @@ def register(application: typer.Typer) -> None:
             say(f"  strict: relative Frobenius error of {output} <= {bound:g}")
         say("workloads:")
         for item in spec.workloads:
-            say(f"  {item.workload.uuid}  {item.workload.axes}  {item.source}")
+            say(f"  {item.workload.uuid}  {_sizes(item.workload.axes)}  {item.source}")
         say("reference:")
         for line in spec.definition.reference.rstrip().splitlines():
             say(f"  {line}")
 
     @group.command("export")
     def export_tasks(
-        folder: Annotated[Path, typer.Argument(help="Where to write; made if absent.")],
-        task: Annotated[list[str] | None, typer.Option("--task", help="Only these tasks; may be given several times.")] = None,
+        folder: Annotated[
+            Path, typer.Argument(metavar="DIR", help="Where to write: a folder that does not exist yet, or is empty.")
+        ],
+        task: Annotated[
+            list[str] | None, typer.Option("--task", metavar="TASK", help="Only these tasks; may be given several times.")
+        ] = None,
         suite: SuiteOption = None,
         blobs: Annotated[bool, typer.Option("--blobs", help="Write derived inputs (O and L of backward tasks) as files.")] = False,
     ) -> None:
@@ -104,13 +122,14 @@ def register(application: typer.Typer) -> None:
         from ptxbench.suite.exporting import export
 
         tasks = opened(suite)
-        written = export(tasks, folder, names=task, blobs=blobs)
-        progress(f"wrote {len(task) if task else len(tasks.names)} tasks ({len(list(written))} files) to {folder}")
+        written = list(export(tasks, folder, names=task, blobs=blobs))
+        count = len(set(task)) if task else len(tasks.names)
+        progress(f"wrote {_counted(count, 'task')} ({_counted(len(written), 'file')}) to {folder}")
 
     @group.command("import")
     def import_tasks(
-        source: Annotated[Path, typer.Argument(help="A FlashInfer-Trace folder.")],
-        out: Annotated[Path, typer.Option("--out", help="Where to write the checked copy.")],
+        source: Annotated[Path, typer.Argument(metavar="SOURCE", help="A FlashInfer-Trace folder.")],
+        out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where to write the checked copy.")],
     ) -> None:
         """Check a foreign FlashInfer-Trace folder and copy it; use it later with --suite."""
         from ptxbench.suite.importing import import_suite
@@ -118,11 +137,14 @@ def register(application: typer.Typer) -> None:
         imported = import_suite(source, out)
         for warning in imported.warnings:
             progress(f"warning: {warning}")
-        progress(f"imported {len(imported.names)} tasks from {source} to {out}; use them with: ptxbench --suite {out} tasks list")
+        progress(f"imported {_counted(len(imported.names), 'task')} from {source} to {out}")
+        progress(f"see: {own_name()} --suite {out} tasks list")
 
     @group.command()
     def validate(
-        folder: Annotated[Path | None, typer.Argument(help="A FlashInfer-Trace folder; the loaded suite when left out.")] = None,
+        folder: Annotated[
+            Path | None, typer.Argument(metavar="DIR", help="A FlashInfer-Trace folder; the loaded suite when left out.")
+        ] = None,
         json: JsonOption = False,
     ) -> None:
         """Find broken and degenerate tasks: zeros pass, constant output, a tolerance that accepts a scaled answer."""
@@ -137,5 +159,5 @@ def register(application: typer.Typer) -> None:
         else:
             for finding in findings:
                 say(f"{finding.severity}: {finding.task}: {finding.text}")
-            say(f"{len(suite.names)} tasks, {len(findings)} findings")
+            say(f"{_counted(len(suite.names), 'task')}, {_counted(len(findings), 'finding')}")
         raise typer.Exit(1 if any(finding.severity == "error" for finding in findings) else 0)

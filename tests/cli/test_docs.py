@@ -1,0 +1,41 @@
+"""What docs/writing-a-kernel.md shows works as it stands."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "writing-a-kernel.md").read_text(encoding="utf-8")
+
+
+def block(label: str) -> str:
+    (text,) = re.findall(rf"^```{label}\n(.*?)^```$", PAGE, re.M | re.S)
+    return text
+
+
+@pytest.mark.parametrize(
+    ("label", "name", "task", "outcome", "code"),
+    [
+        ("python", "softmax.py", "cpu_softmax_n1024", "correct", 0),
+        ("cpp", "softmax.cpp", "cpu_softmax_n1024", "correct", 0),
+        ("cuda", "gemm.cu", "gemm_n7168_k5120", None, 4),
+    ],
+)
+def test_the_kernels_of_the_page_are_judged_as_it_says(tmp_path, build_cache, label, name, task, outcome, code):
+    assert f"ptxbench eval {name} --task {task}" in PAGE
+    (tmp_path / name).write_text(block(label))
+    env = {**os.environ, "PTXBENCH_CACHE_DIR": str(build_cache), "PYTHONPATH": str(ROOT / "src")}
+    backend = ["--backend", "static"] if label == "cuda" else []
+    command = [sys.executable, "-m", "ptxbench", "eval", name, "--task", task, *backend, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=env, timeout=250)
+    evaluation = json.loads(done.stdout)
+    assert (evaluation["outcome"], done.returncode) == (outcome, code), done.stdout[-3000:] + done.stderr
+    if label == "cuda":
+        assert evaluation["proof"]["status"] == "absent" and evaluation["build"]["ok"]
