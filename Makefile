@@ -6,7 +6,7 @@
 #   make test-full    … and the slow ones
 #   make test-torch   … the ones that need torch: installs a CPU build into .venv-torch
 #   make test-gpu     the tests that need a GPU, from the source tree with that machine's own torch: PYTHON=python3 make test-gpu
-#   make check        format, lint, types, tests: what CI runs
+#   make check        format, lint, types and tests
 #   make bench        the figures that README quotes
 
 PYTHON ?= python3
@@ -14,7 +14,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
-# pip only reads and prints: nothing of the user's configuration or cache is changed.
 PIP_FLAGS := --quiet --disable-pip-version-check
 EXTRAS := compile,agent,dev
 TORCH ?= torch==2.13.0

@@ -109,6 +109,13 @@ def test_slow_commands_say_what_they_do_and_keep_stdout_for_the_answer(environme
     assert done.stderr == "evaluating kernel.py on cpu_softmax_n1024\n"
 
 
+def test_a_failure_is_told_once(environment, tmp_path):
+    (tmp_path / "kernel.py").write_text("def run(X, Y):\n    raise ValueError('on purpose')\n")
+    done = ptxbench("eval", "kernel.py", "--task", "cpu_softmax_n1024", environment=environment, cwd=tmp_path)
+    assert done.returncode == 1 and done.stdout.count("on purpose") == 1
+    assert "failure: ValueError: on purpose\n  at kernel.py:2 in run\n" in done.stdout
+
+
 @pytest.fixture
 def silent_endpoint():
     """A model's endpoint that takes a request and answers none until the test is over."""

@@ -100,13 +100,17 @@ def show_evaluation(evaluation: Evaluation) -> None:
     if evaluation.proof:
         show_proof(evaluation.proof)
     if evaluation.debug:
-        say(f"failure: {evaluation.debug.text}")
+        first, *others = evaluation.debug.text.splitlines() or [""]
+        say(f"failure: {first}")
+        for line in others:
+            say(f"  {line.strip()}")
         for line in evaluation.debug.output.splitlines()[-20:]:
             say(f"  | {line}")
     for flag in evaluation.flags:
         say(f"flag {flag.code}: {flag.text}")
     for reason in evaluation.correct.reasons:
-        say(f"because: {reason}")
+        if evaluation.debug is None or evaluation.debug.text not in reason:
+            say(f"because: {reason}")
     if evaluation.outcome is None:
         say(f"outcome: {colored('undecided', 'yellow')}: {evaluation.undecided}")
     else:
