@@ -72,6 +72,12 @@ class InfrastructureError(PtxbenchError):
     exit_code = 3
 
 
+class Cancelled(InfrastructureError):
+    """Work was given up because nobody waits for it any more."""
+
+    code = "cancelled"
+
+
 class ToolMissing(InfrastructureError):
     """A compiler, disassembler or Python extra that is needed is not installed."""
 

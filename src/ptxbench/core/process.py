@@ -7,16 +7,19 @@ import os
 import selectors
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ptxbench.core.bounded import BoundedOutput
-from ptxbench.core.errors import InfrastructureError, ToolMissing
+from ptxbench.core.errors import Cancelled, InfrastructureError, ToolMissing
 
-KILL_GRACE_SECONDS = 5.0
-"""How long to wait for a killed group's pipes to close before they are abandoned."""
+HARD_CPU_SECONDS = 10
+"""CPU seconds past the limit until the kernel kills: at the limit itself it says SIGXCPU, which nothing else sends."""
+LONGEST_WAIT_SECONDS = 0.5
+"""How long a cancelled run may go unnoticed."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ def _limited(argv: Sequence[str], limits: ProcessLimits) -> list[str]:
     """Wrap a command in the shell that sets its limits: ``preexec_fn`` is not safe in a process with threads."""
     steps = []
     if limits.cpu_seconds is not None:
-        steps.append(f"ulimit -t {limits.cpu_seconds}")
+        steps += [f"ulimit -S -t {limits.cpu_seconds}", f"ulimit -H -t {limits.cpu_seconds + HARD_CPU_SECONDS}"]
     if limits.memory_bytes is not None:
         steps.append(f"ulimit -v {limits.memory_bytes // 1024}")
     if limits.file_bytes is not None:
@@ -70,12 +73,19 @@ def _limited(argv: Sequence[str], limits: ProcessLimits) -> list[str]:
 
 
 def run_tool(
-    argv: Sequence[str], *, limits: ProcessLimits, env: Mapping[str, str], cwd: Path | None = None, stdin: bytes = b""
+    argv: Sequence[str],
+    *,
+    limits: ProcessLimits,
+    env: Mapping[str, str],
+    cwd: Path | None = None,
+    stdin: bytes = b"",
+    cancel: threading.Event | None = None,
 ) -> Completed:
     """Run a command to its end and return how it ended.
 
     The command gets exactly ``env``, its own session and process group; on a time-out the whole group is killed. Both streams
-    are drained all the time, and only their head and tail are kept. Raises ``ToolMissing`` when it cannot be started.
+    are drained all the time, and only their head and tail are kept. Raises ``ToolMissing`` when it cannot be started, and
+    ``Cancelled`` soon after ``cancel`` is set.
     """
     started = time.monotonic()
     try:
@@ -95,10 +105,10 @@ def run_tool(
     except OSError as error:
         raise InfrastructureError(f"cannot start {argv[0]}: {error.strerror}") from error
     out, err = BoundedOutput(limits.output_bytes), BoundedOutput(limits.output_bytes)
-    timed_out = False
     try:
-        timed_out = _pump(process, out, err, stdin, started + limits.wall_seconds)
+        ended = _pump(process, out, err, stdin, started + limits.wall_seconds, cancel)
     finally:
+        # The group is killed before its leader is reaped: until then nobody else can have its number.
         kill_group(process)
         for stream in (process.stdin, process.stdout, process.stderr):
             if stream is not None:
@@ -107,7 +117,7 @@ def run_tool(
         process.wait()
     return Completed(
         returncode=process.returncode,
-        timed_out=timed_out,
+        timed_out=not ended,
         stdout=out.text(),
         stderr=err.text(),
         dropped_bytes=out.dropped_bytes + err.dropped_bytes,
@@ -115,51 +125,70 @@ def run_tool(
     )
 
 
-def _pump(process: subprocess.Popen[bytes], out: BoundedOutput, err: BoundedOutput, stdin: bytes, deadline: float) -> bool:
-    """Feed and drain the process's pipes until it has ended or the deadline passed; return whether it passed."""
+def _pump(
+    process: subprocess.Popen[bytes],
+    out: BoundedOutput,
+    err: BoundedOutput,
+    stdin: bytes,
+    deadline: float,
+    cancel: threading.Event | None,
+) -> bool:
+    """Feed and drain the pipes until the process has ended (return True) or the deadline has passed (return False).
+
+    A grandchild that still holds a pipe open when the process ends does not keep anybody here.
+    """
     assert process.stdin is not None and process.stdout is not None and process.stderr is not None
-    with selectors.DefaultSelector() as selector:
-        selector.register(process.stdout, selectors.EVENT_READ, out)
-        selector.register(process.stderr, selectors.EVENT_READ, err)
-        pending = memoryview(stdin)
-        if pending:
-            os.set_blocking(process.stdin.fileno(), False)
-            selector.register(process.stdin, selectors.EVENT_WRITE, None)
-        else:
-            process.stdin.close()
-        while selector.get_map():
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return True
-            for key, _ in selector.select(timeout=min(left, 0.5)):
-                if key.data is None:
-                    try:
-                        pending = pending[os.write(key.fd, pending) :]
-                    except BlockingIOError:
-                        continue
-                    except BrokenPipeError:
-                        pending = pending[:0]
-                    if not pending:
-                        selector.unregister(process.stdin)
-                        process.stdin.close()
-                    continue
-                data = os.read(key.fd, 1 << 16)
-                if data:
-                    key.data.feed(data)
-                else:
-                    selector.unregister(key.fileobj)
-            if process.poll() is not None and not _readable(selector):
-                # The tool ended; a grandchild that still holds a pipe open must not keep us here.
-                return False
+    pending = memoryview(stdin)
+    pidfd = os.pidfd_open(process.pid)
     try:
-        process.wait(timeout=max(0.0, deadline - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        return True
-    return False
+        with selectors.DefaultSelector() as selector:
+            selector.register(pidfd, selectors.EVENT_READ, "end")
+            selector.register(process.stdout, selectors.EVENT_READ, out)
+            selector.register(process.stderr, selectors.EVENT_READ, err)
+            if pending:
+                os.set_blocking(process.stdin.fileno(), False)
+                selector.register(process.stdin, selectors.EVENT_WRITE, "stdin")
+            else:
+                process.stdin.close()
+            while True:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    return False
+                if cancel is not None and cancel.is_set():
+                    raise Cancelled("the run of a tool was cancelled")
+                ready = selector.select(timeout=min(left, LONGEST_WAIT_SECONDS))
+                for key, _ in ready:
+                    if isinstance(key.data, BoundedOutput):
+                        _read(selector, key)
+                    elif key.data == "stdin":
+                        pending = _write(selector, process, pending)
+                if any(key.data == "end" for key, _ in ready) and not any(isinstance(key.data, BoundedOutput) for key, _ in ready):
+                    return True
+    finally:
+        os.close(pidfd)
 
 
-def _readable(selector: selectors.BaseSelector) -> bool:
-    return bool(selector.select(timeout=0.05))
+def _read(selector: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
+    data = os.read(key.fd, 1 << 16)
+    if data:
+        key.data.feed(data)
+    else:
+        selector.unregister(key.fileobj)
+
+
+def _write(selector: selectors.BaseSelector, process: subprocess.Popen[bytes], pending: memoryview) -> memoryview:
+    """Write what the pipe takes and return the rest; close the pipe when all is written or nobody reads."""
+    assert process.stdin is not None
+    try:
+        rest = pending[os.write(process.stdin.fileno(), pending) :]
+    except BlockingIOError:
+        return pending
+    except BrokenPipeError:
+        rest = pending[:0]
+    if not rest:
+        selector.unregister(process.stdin)
+        process.stdin.close()
+    return rest
 
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -62,9 +63,9 @@ class LocalEvaluator:
         A judge that dies twice gives a record with ``infrastructure`` to blame, never an outcome.
         """
         _check(candidate, task)
-        result: BuildResult = await _in(self._building, lambda: self._builder.build(candidate, task.limits))
+        result: BuildResult = await self._build(candidate, task)
         policy = judge_policy(result.violations)
-        seconds = {"build": result.build.seconds}
+        seconds: dict[str, float | None] = {"build": result.build.seconds}
         findings, undecided, infrastructure = None, None, None
         if not options.wants("compare"):
             undecided = "the compare stage was not asked for"
@@ -104,7 +105,17 @@ class LocalEvaluator:
             seconds=seconds,
         )
 
-    async def _judge(self, request: Request, seconds: dict[str, float]) -> Findings:
+    async def _build(self, candidate: Candidate, task: Task) -> BuildResult:
+        """Build in a thread; when the caller is cancelled, the compiler ends before this returns."""
+        abandoned = threading.Event()
+        self._running.add(abandoned.set)
+        try:
+            build = partial(self._builder.build, candidate, task.limits, cancel=abandoned)
+            return await _in(self._building, build, abandoned.set)
+        finally:
+            self._running.discard(abandoned.set)
+
+    async def _judge(self, request: Request, seconds: dict[str, float | None]) -> Findings:
         """Have a free worker judge; when the caller is cancelled, the worker's processes end before this returns."""
         cancelled = threading.Event()
         serving: list[Worker] = []

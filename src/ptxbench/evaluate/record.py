@@ -10,6 +10,9 @@ from ptxbench.evaluate.options import EvaluateOptions
 from ptxbench.evaluate.verdict import Verdict
 from ptxbench.schema import Build, Candidate, Device, Evaluation, Hashes, PolicyVerdict, Profile, Proof, Task, Violation
 
+STAGES = ("build", "sanitize", "compare", "time", "prove")
+"""Stages whose seconds every record names, None where a stage did not run."""
+
 
 def judge_policy(violations: tuple[Violation, ...]) -> dict[Profile, PolicyVerdict]:
     """Return the policy's verdict in both profiles."""
@@ -30,7 +33,7 @@ def assemble(
     verdict: Verdict,
     findings: Findings | None = None,
     proof: Proof | None = None,
-    seconds: Mapping[str, float],
+    seconds: Mapping[str, float | None],
 ) -> Evaluation:
     """Return the record of one evaluation."""
     return Evaluation(
@@ -56,9 +59,15 @@ def assemble(
         hashes=Hashes(
             source=candidate.hash,
             task=task.hash,
-            toolchain=content_hash(build.toolchain),
+            toolchain=_toolchain_hash(build),
             reference=findings.reference if findings else None,
         ),
         seed=options.seed,
-        seconds={**seconds, **(findings.seconds if findings else {})},
+        seconds={**dict.fromkeys(STAGES), **seconds, **(findings.seconds if findings else {})},
     )
+
+
+def _toolchain_hash(build: Build) -> str | None:
+    """Return the hash of the tools that made a build, None when none took part (refused before any compiler, or Python)."""
+    used = build.toolchain
+    return content_hash(used) if any(used.model_dump().values()) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import TYPE_CHECKING
 
 from ptxbench import arch as architectures
@@ -30,7 +31,12 @@ class StaticEvaluator:
         """Evaluate one candidate. Raises ``UsageError`` when it is for another architecture, ``InfrastructureError`` for faults."""
         if candidate.arch != task.arch:
             raise UsageError(f"the candidate is for {candidate.arch}, the task for {task.arch}")
-        result = await asyncio.to_thread(self._builder.build, candidate, task.limits)
+        abandoned = threading.Event()
+        try:
+            result = await asyncio.to_thread(self._builder.build, candidate, task.limits, cancel=abandoned)
+        except asyncio.CancelledError:
+            abandoned.set()
+            raise
         policy = judge_policy(result.violations)
         return assemble(
             candidate,

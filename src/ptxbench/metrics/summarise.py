@@ -10,7 +10,7 @@ from ptxbench.core.errors import UsageError
 from ptxbench.metrics.fast_p import UNKNOWN, fast_p
 from ptxbench.metrics.limits import LIMITS, at_limit, not_reached_below
 from ptxbench.metrics.rows import Curves, NotReached, Plan, Row
-from ptxbench.metrics.verdicts import has_target_instructions, is_decided, is_qualified, speedup_of
+from ptxbench.metrics.verdicts import has_target_instructions, is_decided, is_qualified
 from ptxbench.schema import CellKey, TokenCount, Turn
 
 GPU_STAGES = ("sanitize", "compare", "time", "prove", "debug")
@@ -78,7 +78,7 @@ def _n_by_variant(turns: Iterable[Turn], gaps: Iterable[NotReached], length: int
 def _curves(turns: Iterable[Turn], n_by_variant: Mapping[str | None, int]) -> Curves:
     speedups: dict[str | None, list[float]] = defaultdict(list)
     for turn in turns:
-        speedup = speedup_of(turn)
+        speedup = turn.trusted_speedup
         if speedup is not None:
             speedups[turn.variant].append(speedup)
     return fast_p(speedups, n_by_variant)
@@ -106,11 +106,11 @@ def _tokens(turns: Sequence[Turn]) -> TokenCount:
 def _cost(turns: Sequence[Turn]) -> float | None:
     """Return the price of all turns; None as soon as one turn's is unknown, since a part would pass for the whole."""
     costs = [turn.cost_usd for turn in turns]
-    known = [cost for cost in costs if cost is not None]
+    known = [cost for cost in costs if cost is not None and math.isfinite(cost)]
     return math.fsum(known) if known and len(known) == len(costs) else None
 
 
 def _gpu_seconds(key: CellKey, turns: Iterable[Turn]) -> float:
     if key.device is None or key.device == "cpu":
         return 0.0
-    return math.fsum(turn.seconds.get(stage, 0.0) for turn in turns for stage in GPU_STAGES)
+    return math.fsum(turn.seconds.get(stage) or 0.0 for turn in turns for stage in GPU_STAGES)

@@ -81,4 +81,4 @@ class Evaluation(Record):
     flags: tuple[Flag, ...]
     hashes: Hashes
     seed: int
-    seconds: dict[str, float]
+    seconds: dict[str, float | None]

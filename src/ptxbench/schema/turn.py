@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 from ptxbench.schema.base import PROTOCOL_VERSION, SCHEMA_VERSION, Record
 from ptxbench.schema.evaluation import CorrectVerdict
 from ptxbench.schema.outcome import Blame, Outcome
 from ptxbench.schema.proof import ProofStatus
+
+DISTRUSTED_FLAGS = frozenset({"under_roofline", "tampered"})
+"""Flags of a latency that cannot be: the turn stays correct and counts as if it had not been timed (protocol section 5)."""
 
 
 class CellKey(Record):
@@ -78,4 +83,11 @@ class Turn(Record):
     hashes: TurnHashes
     tokens: TokenCount
     cost_usd: float | None
-    seconds: dict[str, float]
+    seconds: dict[str, float | None]
+
+    @property
+    def trusted_speedup(self) -> float | None:
+        """The speedup of a correct turn whose latency can be: finite, above zero, without a flag that refutes it; else None."""
+        if self.outcome is not Outcome.CORRECT or self.speedup is None or DISTRUSTED_FLAGS.intersection(self.flags):
+            return None
+        return self.speedup if math.isfinite(self.speedup) and self.speedup > 0.0 else None

@@ -13,7 +13,7 @@ from pathlib import Path
 from ptxbench import arch as architectures
 from ptxbench.core.atomic import storage_error
 from ptxbench.core.canonical import content_hash
-from ptxbench.core.errors import SourceError
+from ptxbench.core.errors import InfrastructureError, SourceError
 from ptxbench.core.settings import Settings
 from ptxbench.schema import Build, Candidate, Diagnostic, KernelBuild, Language, Limits, ToolchainVersions, Violation
 from ptxbench.toolchain.cache import BuildCache, CachedBuild
@@ -22,7 +22,7 @@ from ptxbench.toolchain.command import PolicyInputs, flags
 from ptxbench.toolchain.compile import Compilation, compile_candidate
 from ptxbench.toolchain.demangle import short_name
 from ptxbench.toolchain.diagnostics import Diagnostics, Stage, diagnose
-from ptxbench.toolchain.ending import ended_by_limit, limit_record
+from ptxbench.toolchain.ending import ended_by_limit, killed_from_outside, limit_record
 from ptxbench.toolchain.fingerprint import code_fingerprint
 from ptxbench.toolchain.paths import RecordPaths
 from ptxbench.toolchain.policing import NEVER_COMPILED, PolicyParts, inspected, screened
@@ -31,6 +31,7 @@ from ptxbench.toolchain.python_source import python_diagnostics
 from ptxbench.toolchain.recursion import endless_include
 from ptxbench.toolchain.resources import Resources, resources
 from ptxbench.toolchain.scratch import scratch_folder
+from ptxbench.toolchain.sources import MAX_BYTES
 from ptxbench.toolchain.tools import HostToolchain, Toolchain, locate, locate_host
 
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+=-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.+=-]*)*")
@@ -58,21 +59,25 @@ class Builder:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.cache = BuildCache(settings.cache_dir / "builds")
-        self._slots = threading.BoundedSemaphore(settings.jobs or os.cpu_count() or 1)
+        self._slots = threading.BoundedSemaphore(settings.jobs or len(os.sched_getaffinity(0)))
         self._parts = PolicyParts(self.cache)
         self.cache.sweep()
 
-    def build(self, candidate: Candidate, limits: Limits = _DEFAULT_LIMITS) -> BuildResult:
+    def build(
+        self, candidate: Candidate, limits: Limits = _DEFAULT_LIMITS, *, cancel: threading.Event | None = None
+    ) -> BuildResult:
         """Compile a candidate, or return what is remembered of it.
 
         A candidate that does not compile is a result (``build.ok`` is False, ``build.diagnostics`` say why). Compilations that a
-        limit ended are not remembered. Raises ``ToolMissing``, ``StorageError`` (disk full), ``UnknownArch``, and ``SourceError``
-        for a language that the architecture does not take.
+        limit ended are not remembered. Raises ``ToolMissing``, ``StorageError`` (disk full), ``UnknownArch``, ``SourceError`` for a
+        language that the architecture does not take, ``Cancelled`` soon after ``cancel`` is set, and ``InfrastructureError`` when
+        something else than its limits killed the compiler.
         """
         started = time.monotonic()
         _check_language(candidate)
-        violations = screened(candidate)
-        refusal = _refusal(candidate, violations)
+        too_large = _too_large(candidate)
+        violations = () if too_large else screened(candidate)
+        refusal = too_large or _refusal(candidate, violations)
         if refusal is not None or candidate.language not in (Language.CUDA, Language.CPP):
             found = refusal or python_diagnostics(candidate)
             build = _build(candidate, started, not any(one.severity == "error" for one in found), found, _NO_TOOLS, candidate.hash)
@@ -84,7 +89,7 @@ class Builder:
             known = self.cache.get(key)
             if known is None:
                 with self._slots, scratch_folder(self.cache.scratch) as scratch:
-                    compilation = compile_candidate(candidate, tools, policy, scratch, limits)
+                    compilation = compile_candidate(candidate, tools, policy, scratch, limits, cancel)
                     known = self._record(candidate, tools, compilation, violations, key, limits)
                 if not any(one.stage == "limit" for one in known.build.diagnostics):
                     self.cache.put(key, known)
@@ -108,6 +113,11 @@ class Builder:
         paths = RecordPaths(compilation.scratch, tools)
         said = _said(candidate, compilation, paths)
         over = ended_by_limit(compilation.completed, said.explained, limits)
+        if over is None and killed_from_outside(compilation.completed, said.explained):
+            raise InfrastructureError(
+                "the compiler was killed from outside, by this machine's lack of memory perhaps",
+                next_step="run the command again with fewer jobs at once (PTXBENCH_JOBS=1)",
+            )
         ok = compilation.completed.ok and compilation.library is not None and not said.has_error and over is None
         kernels: tuple[KernelBuild, ...] = ()
         if ok and isinstance(tools, Toolchain):
@@ -139,6 +149,15 @@ def _check_language(candidate: Candidate) -> None:
         takes = "CUDA (.cu)" if arch.is_gpu else "C++ (.cpp) and Python (.py)"
         step = f"the architecture {arch.name} takes {takes}"
         raise SourceError(f"a {candidate.language.value} candidate cannot be built for {arch.name}", next_step=step)
+
+
+def _too_large(candidate: Candidate) -> tuple[Diagnostic, ...] | None:
+    """Return the refusal of sources that no person or model would write, None for others."""
+    size = sum(len(source.content) for source in candidate.sources)
+    if size <= MAX_BYTES:
+        return None
+    text = f"the sources have {size} characters; a candidate may have {MAX_BYTES}"
+    return (Diagnostic(severity="error", file=None, line=None, column=None, code="source_size", text=text, stage="preprocess"),)
 
 
 def _refusal(candidate: Candidate, violations: Sequence[Violation]) -> tuple[Diagnostic, ...] | None:

@@ -18,6 +18,7 @@ OUTPUT = "out"
 """Folder, in the scratch folder, of the library and of what the compiler's stages hand to each other."""
 LIBRARY = "candidate.so"
 DRIVER_ENTRY = "driver_entry.o"
+"""Beside these folders: in the output folder a candidate named ``driver_entry.cu`` would take its place."""
 
 COMPILE = ("-O3", "-std=c++17")
 DEVICE = ("-lineinfo", "--ptxas-options=-v")
@@ -71,10 +72,10 @@ def _cuda_command(candidate: Candidate, tools: Toolchain, policy: PolicyInputs, 
     argv = (
         str(tools.nvcc), "-v", *flags(candidate, policy), "-ccbin", str(tools.host_compiler),
         "--cudafe-prefix", f"/bin/sh {_script('nvcc_cudafe.sh')}", "--ptxas-prefix", f"/bin/sh {_script('nvcc_ptxas.sh')}",
-        *(text for flag in maps for text in ("-Xcompiler", flag)),
+        *(text for flag in maps for text in ("-Xcompiler", _quoted(flag))),
         f"-I{policy.headers}", "-isystem", str(tools.tvm_include),
         f"-L{tools.cudart.parent}", f"-l:{tools.cudart.name}", f"-L{tools.tvm_library.parent}", "-ltvm_ffi",
-        *(("-Xlinker", f"../{OUTPUT}/{DRIVER_ENTRY}") if policy.driver_entry else ()),
+        *(("-Xlinker", f"../{DRIVER_ENTRY}") if policy.driver_entry else ()),
         "-keep", "-keep-dir", f"../{OUTPUT}", "-o", f"../{OUTPUT}/{LIBRARY}", "-x", "cu", candidate.entry_file,
     )  # fmt: skip
     folders = (str(scratch / SOURCES), toolkit_include, str(tools.tvm_include))
@@ -94,6 +95,11 @@ def _cpp_command(candidate: Candidate, tools: HostToolchain, policy: PolicyInput
         f"-L{tools.tvm_library.parent}", "-ltvm_ffi", "-o", f"../{OUTPUT}/{LIBRARY}",
     )  # fmt: skip
     return Command(argv, _environment(tools, scratch))
+
+
+def _quoted(flag: str) -> str:
+    """Quote a flag that nvcc hands on through a shell of its own."""
+    return "'" + flag.replace("'", "'\\''") + "'"
 
 
 def driver_entry_command(source: Path, tools: Toolchain, target: Path) -> Command:

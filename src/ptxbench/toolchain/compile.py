@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import shutil
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,17 +52,23 @@ class Compilation:
 
 
 def compile_candidate(
-    candidate: Candidate, tools: HostToolchain, policy: PolicyInputs, scratch: Path, limits: Limits
+    candidate: Candidate,
+    tools: HostToolchain,
+    policy: PolicyInputs,
+    scratch: Path,
+    limits: Limits,
+    cancel: threading.Event | None = None,
 ) -> Compilation:
     """Compile a CUDA or C++ candidate in ``scratch``, an empty folder.
 
-    A failure of the compiler is part of the result. Raises ``StorageError`` when the disk is full.
+    A failure of the compiler is part of the result. Raises ``StorageError`` when the disk is full, ``Cancelled`` when ``cancel``
+    is set.
     """
     try:
         (scratch / OUTPUT).mkdir()
         write_sources(candidate, scratch / SOURCES)
         if policy.driver_entry is not None:
-            shutil.copyfile(policy.driver_entry, scratch / OUTPUT / DRIVER_ENTRY)
+            shutil.copyfile(policy.driver_entry, scratch / DRIVER_ENTRY)
     except OSError as error:
         raise storage_error(error, scratch) from error
     run = command(candidate, tools, policy, scratch)
@@ -72,7 +79,7 @@ def compile_candidate(
         file_bytes=FILE_BYTES,
         output_bytes=OUTPUT_BYTES,
     )
-    completed = run_tool(run.argv, limits=bounds, env=run.env, cwd=scratch / SOURCES)
+    completed = run_tool(run.argv, limits=bounds, env=run.env, cwd=scratch / SOURCES, cancel=cancel)
     if not completed.ok:
         ensure_space(scratch)
     return Compilation(scratch, Path(candidate.entry_file).stem, completed)

@@ -10,7 +10,7 @@ from ptxbench.schema import Diagnostic, Limits
 
 _MEMORY = re.compile(
     r"^\S*cc1plus: out of memory|virtual memory exhausted|^terminate called after .*std::bad_alloc|^LLVM ERROR: out of memory"
-    r"|died due to signal 9\b|Killed signal terminated program|memory exhausted$|: Cannot allocate memory$|^Out of memory"
+    r"|memory exhausted$|: Cannot allocate memory$|^Out of memory"
     r"|: failed to map segment from"
 )
 _FRONT_MEMORY = re.compile(r"^[^\n]*\(\d+\): catastrophic error: out of memory$", re.MULTILINE)
@@ -26,7 +26,9 @@ _TEXTS = {
     "file_size": "the compilation wrote a file larger than a kernel can need",
     "code_size": "the machine code is too large to be disassembled and counted",
 }
-_SIGNALS = {signal.SIGXCPU: "time", signal.SIGXFSZ: "file_size", signal.SIGKILL: "memory"}
+_SIGNALS = {signal.SIGXCPU: "time", signal.SIGXFSZ: "file_size"}
+_KILLED = re.compile(r"died due to signal 9\b|Killed signal terminated program")
+"""SIGKILL comes from no limit of ours while there is CPU time left: memory limits make allocations fail."""
 
 
 def ended_by_limit(completed: Completed, explained: bool, limits: Limits) -> Diagnostic | None:
@@ -53,6 +55,16 @@ def ended_by_limit(completed: Completed, explained: bool, limits: Limits) -> Dia
             if pattern.search(line):
                 return limit_record(code, limits)
     return None
+
+
+def killed_from_outside(completed: Completed, explained: bool) -> bool:
+    """Return whether something that is no limit of ours, such as a machine out of memory, killed a compiler stage."""
+    if completed.ok or completed.timed_out or explained:
+        return False
+    if completed.returncode == -signal.SIGKILL:
+        return True
+    lines = (line for line in completed.stderr.splitlines() if not line.startswith("#$") and not _LOCATED.match(line))
+    return any(_KILLED.search(line) for line in lines)
 
 
 def limit_record(code: str, limits: Limits) -> Diagnostic:
