@@ -26,14 +26,14 @@ help:
 
 tools:
 	@command -v $(PYTHON) >/dev/null || { echo "error: $(PYTHON) is not installed; next: install Python 3.11 or newer, or say make PYTHON=python3.12 …" >&2; exit 3; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: $$($(PYTHON) --version) is too old; next: make PYTHON=python3.12 …" >&2; exit 3; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "error: $(PYTHON) is no working Python 3.11 or newer; next: name one that is, such as make PYTHON=python3.12 …" >&2; exit 3; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "error: $(PYTHON) has no venv module; next: install python3-venv" >&2; exit 3; }
 	@command -v git >/dev/null || { echo "error: git is not installed; next: install git" >&2; exit 3; }
 	@command -v g++ >/dev/null || { echo "error: no C++ compiler (g++); next: install g++ (Debian: apt-get install g++)" >&2; exit 3; }
 
 $(STAMP): pyproject.toml | tools
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "setting up $(VENV) (compiler wheels, about 200 MB, once)" >&2
+	@echo "setting up $(VENV) (once; about 200 MB to download and 600 MB on disk; silent for some minutes)" >&2
 	@$(BIN)/python -m pip install $(PIP_FLAGS) --editable '.[$(EXTRAS)]'
 	@touch $(STAMP)
 
