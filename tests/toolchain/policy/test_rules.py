@@ -16,7 +16,7 @@ from ptxbench.toolchain.policy.headers import opened, spelled
 from ptxbench.toolchain.policy.inspection import device_wide_kernel
 from ptxbench.toolchain.policy.passes import file_in, read_pass
 from ptxbench.toolchain.policy.rules import breach, rules, table
-from ptxbench.toolchain.policy.symbols import called, imported, needed, overridden, registration
+from ptxbench.toolchain.policy.symbols import called, imported, needed, overridden, reserved
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "policy.md"
 
@@ -77,7 +77,7 @@ def test_needed_libraries_and_defined_names_have_allow_lists() -> None:
     assert needed("libcudart.so.13") and needed("libstdc++.so.6") and needed("ld-linux-x86-64.so.2")
     assert not needed("libcublas.so.13") and not needed("libcuda.so.1") and not needed("libdl.so.2") and not needed("libcXso.6")
     assert overridden("cudaMalloc") and overridden("cuptiActivityEnable") and not overridden("current") and not overridden("run")
-    assert registration("__cudaRegisterFatBinary") and not registration("cudaRegisterLike")
+    assert reserved("__cudaRegisterFatBinary") == "runtime_compilation" and reserved("cudaRegisterLike") is None
 
 
 def test_library_that_needs_another_is_refused(tmp_path: Path) -> None:
@@ -211,3 +211,11 @@ def test_document_names_every_rule_and_no_other() -> None:
     lines = DOCUMENT.read_text(encoding="utf-8").splitlines()
     named = {line.split("`")[1] for line in lines if line.startswith("| `")}
     assert named == set(rules())
+
+
+@pytest.mark.parametrize("module", ["os", "ctypes", "torch"])
+def test_own_module_does_not_open_the_door_to_a_real_one_of_its_name(module: str) -> None:
+    sources = (Source(path="kernel.py", content=f"import {module}\nimport tiles\n"), Source(path=f"{module}.py", content=""))
+    sources += (Source(path="tiles.py", content=""),)
+    candidate = Candidate(sources=sources, entry_point="kernel.py::run", language=Language.PYTHON, arch="cpu")
+    assert [(one.rule, one.line) for one in screen(candidate)] == [("python_import", 1)]

@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ptxbench.schema import Violation
 from ptxbench.toolchain.policy.passes import Placed
-from ptxbench.toolchain.policy.symbols import called, driver_entries, registration
+from ptxbench.toolchain.policy.symbols import called, driver_entries, reserved
 from ptxbench.toolchain.policy.tokens import string_value
 
 ASM = frozenset({"asm", "__asm__", "__asm"})
 _ATTRIBUTE = frozenset({"__attribute__", "__attribute", "__declspec"})
 _SECTION = frozenset({"section", "__section__"})
 _LOOK_UP = re.compile(r"cudaGetDriverEntryPoint(ByVersion)?(_ptsz)?")
-_LINKER_NAMES = re.compile(r"__(real|wrap)_\w+")
 _LIBRARY_NAMESPACES = {"cutlass": "cutlass", "cute": "cutlass"}
 _FFI_WRAPPER = re.compile(r"^TVMFFI(?:Function|Env|Type)?(\w+)")
 """TVM-FFI's C++ headers call ``TVMFFIFunctionGetGlobal`` in ``GetGlobal...``, and so on."""
@@ -29,6 +28,8 @@ def judge_tokens(tokens: Sequence[Placed], report: Report) -> Iterator[Violation
     """Yield the breaches that a candidate's tokens show whether or not it compiled."""
     for index, placed in enumerate(tokens):
         text = placed.token.text
+        if placed.token.kind == "string" and (rule := _named_in_text(tokens, index)) is not None:
+            yield report(rule, placed)
         if placed.token.kind != "identifier":
             if text == "[" and _text(tokens, index + 1) == "[" and _section_in(tokens, index):
                 yield report("section_attribute", placed)
@@ -37,14 +38,23 @@ def judge_tokens(tokens: Sequence[Placed], report: Report) -> Iterator[Violation
             yield report("section_attribute", placed)
         elif text in ASM and "incbin" in "".join(strings_in_parentheses(tokens, index)):
             yield report("incbin", placed)
-        elif registration(text):
-            yield report("runtime_compilation", placed)
-        elif _LINKER_NAMES.fullmatch(text):
-            yield report("driver_entry", placed)
+        elif (rule := reserved(text)) is not None:
+            yield report(rule, placed)
         elif text in _LIBRARY_NAMESPACES and (_text(tokens, index + 1) == "::" or _text(tokens, index - 1) == "namespace"):
             yield report(_LIBRARY_NAMESPACES[text], placed)
         elif _LOOK_UP.fullmatch(text) and _looked_up(tokens, index) not in (None, *driver_entries()):
             yield report("driver_entry", placed)
+
+
+def _named_in_text(tokens: Sequence[Placed], index: int) -> str | None:
+    """Return the rule that a string breaks which is a linker's name: ``weakref`` and its like take names as strings."""
+    if index > 0 and tokens[index - 1].token.kind == "string":
+        return None
+    name = ""
+    while index < len(tokens) and tokens[index].token.kind == "string":
+        name += string_value(tokens[index].token)
+        index += 1
+    return reserved(name)
 
 
 def judge_calls(tokens: Sequence[Placed], report: Report) -> Iterator[Violation]:

@@ -42,6 +42,8 @@ class RawFile:
 
     directives: tuple[Directive, ...]
     tokens: tuple[Token, ...]
+    ambiguous: tuple[int, ...]
+    """Lines that compilers read in more than one way."""
 
 
 @dataclass
@@ -111,7 +113,7 @@ def read_raw(text: str) -> RawFile:
     """Read one source file as written."""
     reader = _Reader(Lexer(text.removeprefix("\ufeff"), splices=True))
     reader.read()
-    return RawFile(tuple(reader.directives), tuple(reader.tokens))
+    return RawFile(tuple(reader.directives), tuple(reader.tokens), tuple(reader.lexer.ambiguous))
 
 
 def header_names(include: Directive, macros: Macros) -> list[str] | None:

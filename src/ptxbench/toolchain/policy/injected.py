@@ -1,7 +1,8 @@
-"""Macros of a candidate that carry assembly or section attributes into the text of system headers.
+"""Macros of a candidate that reach into the text of system headers.
 
 A macro that is defined before an include is expanded inside the header, and a header's text is not judged as the candidate's. So a
-macro whose body holds such words, or builds them by pasting, may not bear a name that a header included after it uses.
+macro whose body holds assembly or a section attribute, or builds such words by pasting, may not bear a name that a header included
+after it uses; and no macro may bear a name that decides what assembly a header holds or which file it includes.
 """
 
 from __future__ import annotations
@@ -11,41 +12,62 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ptxbench.toolchain.policy.directives import INCLUDES, Directive, RawFile
+from ptxbench.toolchain.policy.header_words import header_words
 
 _WORDS = {
     "asm": "host_asm", "__asm": "host_asm", "__asm__": "host_asm", "##": "host_asm",
     "section": "section_attribute", "__section__": "section_attribute",
 }  # fmt: skip
 
+Definitions = list[tuple[str, Directive]]
+"""Definitions of macros, each with its file."""
+
 
 def injected(files: Mapping[str, RawFile], entry: str, headers: Iterable[Path]) -> Iterator[tuple[str, str, Directive, str]]:
     """Yield ``(rule, file, definition, header's name)`` for every such macro. ``headers`` are the system headers that were read."""
-    early = {name: where for name, where in _carriers(files).items() if _before_an_include(files, entry, *where[1:])}
-    if not early:
-        return
-    names = re.compile(r"(?<!\w)(" + "|".join(map(re.escape, early)) + r")(?!\w)")
-    found: set[str] = set()
-    for header in headers:
-        if header.is_file():
-            for name in set(names.findall(header.read_text(encoding="utf-8", errors="replace"))) - found:
-                found.add(name)
-                yield (*early[name], header.name)
-
-
-def _carriers(files: Mapping[str, RawFile]) -> dict[str, tuple[str, str, Directive]]:
-    """Return the macros whose expansion may hold a suspect word, also through other macros."""
     definitions = [(path, one) for path, file in files.items() for one in file.directives if one.name == "define" and one.operands]
-    carriers: dict[str, tuple[str, str, Directive]] = {}
+    early = [(path, one) for path, one in definitions if _before_an_include(files, entry, path, one)]
+    used = _used(early, headers)
+    if not used:
+        return
+    carriers = _carriers(definitions)
+    words = header_words(text for _, text in used.values())
+    reported: set[str] = set()
+    for path, definition in early:
+        name = definition.operands[0].text
+        where = next((header for header, (names, _) in used.items() if name in names), None)
+        if where is None or name in reported:
+            continue
+        rule = carriers.get(name)
+        if rule is None and any(token.kind != "number" for token in definition.operands[1:]):
+            rule = "host_asm" if name in words.assembly else "include_path" if name in words.includes else None
+        if rule is not None:
+            reported.add(name)
+            yield rule, path, definition, Path(where).name
+
+
+def _used(early: Definitions, headers: Iterable[Path]) -> dict[str, tuple[set[str], str]]:
+    """Return, by header, the names of early macros in its text, and the text; empty when no header holds any."""
+    if not early:
+        return {}
+    names = re.compile(r"(?<!\w)(" + "|".join({re.escape(one.operands[0].text) for _, one in early}) + r")(?!\w)")
+    texts = {str(header): header.read_text(encoding="utf-8", errors="replace") for header in headers if header.is_file()}
+    found = {name: (set(names.findall(text)), text) for name, text in texts.items()}
+    return found if any(here for here, _ in found.values()) else {}
+
+
+def _carriers(definitions: Definitions) -> dict[str, str]:
+    """Return the rules of macros whose expansion may hold a suspect word, also through other macros."""
     words = dict(_WORDS)
+    carriers: dict[str, str] = {}
     grown = True
     while grown:
         grown = False
-        for path, definition in definitions:
+        for _, definition in definitions:
             name = definition.operands[0].text
             rule = next((words[token.text] for token in definition.operands[1:] if token.text in words), None)
             if rule is not None and name not in carriers:
-                carriers[name] = (rule, path, definition)
-                words[name] = rule
+                carriers[name] = words[name] = rule
                 grown = True
     return carriers
 

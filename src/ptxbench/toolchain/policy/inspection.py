@@ -188,5 +188,5 @@ _DEVICE_WIDE = {"cub": re.compile(r"Device(?!Count)[A-Z]|\w*_kernel$"), "thrust"
 """What in a mangled name, behind the library's namespace, tells its device-wide kernels and their host side."""
 _KNOWN_SECTION = re.compile(
     r"\.(text|rodata|data|bss|tdata|tbss|init_array|fini_array|preinit_array|ctors|dtors|eh_frame|eh_frame_hdr|gcc_except_table|sframe|lrodata|ldata|lbss)(\..*)?"
-    r"|\.(nv_fatbin|nvFatBinSegment|nvHRKE|nvHRKI|nvHRCE|nvHRCI|nvHRDE|nvHRDI|group)|__nv_module_id|\.note\..*|\.tm_clone_table|\.jcr|\.stapsdt\.base"
+    r"|\.(nv_fatbin|nvFatBinSegment|nvHRKE|nvHRKI|nvHRCE|nvHRCI|nvHRDE|nvHRDI|group)|__nv_module_id|__nv_managed_data__|\.note\..*|\.tm_clone_table|\.jcr|\.stapsdt\.base"
 )

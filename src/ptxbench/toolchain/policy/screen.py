@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from ptxbench.schema import Candidate, Language, Violation
@@ -13,6 +14,7 @@ from ptxbench.toolchain.policy.passes import Placed
 from ptxbench.toolchain.policy.python_source import judge_python
 from ptxbench.toolchain.policy.rules import breach
 from ptxbench.toolchain.policy.source_lines import SourceLines
+from ptxbench.toolchain.policy.tokens import Token, string_value
 
 
 def screen(candidate: Candidate) -> tuple[Violation, ...]:
@@ -32,6 +34,10 @@ def screen(candidate: Candidate) -> tuple[Violation, ...]:
         for directive in file.directives:
             for rule, paper in _broken_by(directive, macros):
                 found.append(breach(rule, path, directive.line, lines.text(path, directive.line), paper=paper))
+        for line in file.ambiguous:
+            found.append(breach("unreadable_source", path, line, lines.text(path, line)))
+        for line in _opened_by_pragma(file):
+            found.append(breach("include_path", path, line, lines.text(path, line)))
         for line in _incbins(path, file):
             found.append(breach("incbin", path, line, lines.text(path, line)))
     return tuple(found)
@@ -50,6 +56,26 @@ def _broken_by(directive: Directive, macros: Macros) -> Iterator[tuple[str, bool
         for refusal in refusals:
             if refusal is not None:
                 yield refusal.rule, refusal.paper
+
+
+_OPENS_A_FILE = re.compile(r"\s*GCC\s+(dependency|pch_preprocess)\b")
+
+
+def _opened_by_pragma(file: RawFile) -> Iterator[int]:
+    """Yield the lines of pragmas by which GCC opens a file of any path, with ``_Pragma`` as well."""
+    for directive in file.directives:
+        if directive.name == "pragma" and _OPENS_A_FILE.match(" ".join(token.text for token in directive.operands)):
+            yield directive.line
+        yield from _pragma_operators(directive.operands)
+    yield from _pragma_operators(file.tokens)
+
+
+def _pragma_operators(tokens: Sequence[Token]) -> Iterator[int]:
+    for token in tokens:
+        if token.kind == "string" and _OPENS_A_FILE.match(string_value(token)):
+            yield token.line
+        elif token.kind == "identifier" and token.text == "pch_preprocess":
+            yield token.line  # Stringified on its way to ``_Pragma``.
 
 
 def _spans_lines(definition: Directive) -> bool:

@@ -70,6 +70,12 @@ def overridden(name: str) -> bool:
     return _named("overridden").fullmatch(name) is not None
 
 
-def registration(name: str) -> bool:
-    """Return whether only the compiler's own stub may use this name."""
-    return _named("registration").fullmatch(name) is not None
+@cache
+def _reserved() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple((entry["rule"], _any(entry["patterns"])) for entry in table("symbols")["reserved"])
+
+
+@lru_cache(maxsize=1 << 16)
+def reserved(name: str) -> str | None:
+    """Return the rule that a candidate breaks by saying this name, which only the compiler and the linker may use."""
+    return next((rule for rule, pattern in _reserved() if pattern.fullmatch(name)), None)

@@ -68,7 +68,10 @@ class Lexer:
         self.text = self._spliced(text) if splices and "\\" in text else text
         self.position = 0
         self.line = 1
+        self.ambiguous: list[int] = []
+        """Lines on which a raw string seems to begin right behind a literal (see ``_suffix``)."""
         self._next_cut = 0
+        self._literal_end = -1
 
     def _spliced(self, text: str) -> str:
         parts, end, removed = [], 0, 0
@@ -98,15 +101,29 @@ class Lexer:
             if match is None:
                 return None
             kind = match.lastgroup
+            if kind == "raw" and start == self._literal_end:
+                return self._suffix(match)
             spelling, end = self._raw_string(start, match.end()) if kind == "raw" else (match.group(), match.end())
             self._pass_cuts(start)
             line = self.line
             if kind in ("newline", "comment", "raw"):
                 self.line += text.count("\n", start, end)
             self.position = end
+            if kind in ("string", "char", "raw"):
+                self._literal_end = end
             if kind == "space" or kind == "comment":
                 continue
             return self._token(kind, spelling, line)
+
+    def _suffix(self, raw: re.Match[str]) -> Token:
+        """Read ``R`` in ``"text"R"x("`` as what it is: a literal's suffix, behind which an ordinary string begins.
+
+        GCC reads a raw string there when a macro is called ``R``: such a source says two things, and its line is noted.
+        """
+        self._pass_cuts(raw.start())
+        self.ambiguous.append(self.line)
+        self.position = raw.start() + raw.group().index('"')
+        return Token("identifier", self.text[raw.start() : self.position], self.line)
 
     def header_name(self) -> str | None:
         """Return ``<name>`` or ``"name"`` when one stands here (comments before it are passed over), else None.
