@@ -2,7 +2,10 @@
 
 import asyncio
 import json
+import os
+import shutil
 import signal
+import subprocess
 from collections import Counter
 
 import pytest
@@ -15,6 +18,8 @@ from ptxbench.agent.engine.run import device_of
 from ptxbench.agent.models import Reply, Sampling, Usage
 from ptxbench.agent.models.message import ContextOverflow
 from ptxbench.core.errors import ModelError, NoGpu, RunMismatch, StorageError, UsageError
+from ptxbench.metrics import summarise
+from ptxbench.report import load_runs, render
 from ptxbench.schema import Device, Outcome, Profile
 
 
@@ -341,3 +346,110 @@ def test_the_manifest_names_no_path_of_this_machine(scripted, tmp_path):
     recording.write_text(recording.read_text() + "\n" + json.dumps({"turn": 2, "text": "more"}))
     with pytest.raises(RunMismatch, match="model_facts"):
         asyncio.run(run(config, scripted.OneSuite(), lambda task: scripted.ScriptedEvaluator(), tmp_path / "run"))
+
+
+def test_steps_without_their_manifest_are_not_given_another(play, tmp_path):
+    play(lambda t, n: code())
+    (tmp_path / "run" / "run.json").unlink()
+    before = (tmp_path / "run" / "journal.jsonl").read_bytes()
+    with pytest.raises(UsageError, match="lost"):
+        play(lambda t, n: code(), turns=3)
+    assert (tmp_path / "run" / "journal.jsonl").read_bytes() == before and not (tmp_path / "run" / "run.json").exists()
+
+
+def test_a_kill_between_journal_and_manifest_is_no_loss(play, tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "journal.jsonl").touch()
+    summary, _, _, _ = play(lambda t, n: code())
+    assert summary.evaluated_turns == 2
+
+
+def test_an_evaluation_is_never_put_to_another_reply(play, tmp_path):
+    play(lambda t, n: code(f"turn {n}"))
+    path = tmp_path / "run" / "journal.jsonl"
+    kept = [line for line in path.read_text().splitlines(keepends=True) if json.loads(line)["kind"] == "evaluation"]
+    path.write_text("".join(kept))
+    with pytest.raises(StorageError, match="of another source"):
+        play(lambda t, n: code("another reply"))
+
+
+@pytest.mark.parametrize("damage", ["deleted", "changed"])
+def test_a_blob_that_is_lost_or_damaged_is_named_and_nothing_more_is_lost(play, tmp_path, damage):
+    play(lambda t, n: code(f"{n}") if n < 2 else ModelError("later"), turns=3)
+    with Ledger(tmp_path / "run") as ledger:
+        blob = ledger.store.path(rows(tmp_path / "run")[0].hashes.reply)
+    good = blob.read_bytes()
+    blob.unlink() if damage == "deleted" else blob.write_bytes(b"{}")
+    for _ in range(2):
+        with pytest.raises(StorageError, match="lost" if damage == "deleted" else "damaged"):
+            play(lambda t, n: code(f"{n}"), turns=3)
+    blob.write_bytes(good)
+    summary, _, model, _ = play(lambda t, n: code(f"{n}"), turns=3)
+    assert (summary.evaluated_turns, len(model.asked)) == (3, 1)
+
+
+def test_a_run_is_read_and_resumed_wherever_it_is_copied(play, tmp_path):
+    first, _, _, _ = play(lambda t, n: code(f"{n}") if n == 0 else ModelError("later"))
+    shutil.copytree(tmp_path / "run", tmp_path / "elsewhere" / "copy")
+    second, _, model, _ = play(lambda t, n: code(f"{n}"), out="elsewhere/copy")
+    assert (second.run, second.evaluated_turns, len(model.asked)) == (first.run, 2, 1)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small tmpfs needs root")
+def test_a_disk_that_fills_at_any_point_of_a_run_loses_no_finished_step(play, tmp_path):
+    (tmp_path / "run").mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=40k,nr_inodes=0", "tmpfs", str(tmp_path / "run")]
+    done = subprocess.run(mount, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"this machine does not let root mount a tmpfs: {done.stderr.strip()}")
+    try:
+        full, sizes = 0, range(40, 1000, 24)
+        asked = Counter()
+        for size in sizes:
+            subprocess.run(["mount", "-o", f"remount,size={size}k", str(tmp_path / "run")], check=True)
+            known = {(row.trajectory, row.turn) for row in rows(tmp_path / "run")}
+            try:
+                summary, _, model, _ = play(lambda t, n: code(f"{t} {n}"), trajectories=3, turns=3)
+            except StorageError as error:
+                assert "no space left" in error.message
+                full += 1
+                assert known <= {(row.trajectory, row.turn) for row in rows(tmp_path / "run")}
+                assert not list((tmp_path / "run").rglob(".tmp-*"))
+                continue
+            asked.update((trajectory, turn) for trajectory, turn, *_ in model.asked)
+            break
+        assert full >= 3 and summary.evaluated_turns == 9
+        made = [(row.trajectory, row.turn) for row in rows(tmp_path / "run")]
+        assert len(made) == len(set(made)) == 9
+    finally:
+        subprocess.run(["umount", str(tmp_path / "run")], check=True)
+
+
+def test_a_distrusted_speedup_is_not_called_the_best(play, scripted):
+    class TooFast(scripted.ScriptedEvaluator):
+        async def evaluate(self, candidate, task, options):
+            made = await super().evaluate(candidate, task, options)
+            flag = scripted.Flag(code="under_roofline", text="faster than the device can be")
+            return made.model_copy(update={"flags": (flag,)}) if "too fast" in candidate.sources[0].content else made
+
+    replies = [code("speedup: 90", "too fast"), code("speedup: 2"), code("speedup: 1.5")]
+    _, _, model, _ = play(lambda t, n: replies[n], turns=3, evaluator=TooFast())
+    told = [message.content for message in model.asked[2][2] if message.role == "user"]
+    assert "Best so far" not in told[1]
+    assert "a speedup of 90" in told[1] and "under_roofline" in told[1]
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan")])
+def test_a_number_that_json_cannot_say_does_not_end_a_run(play, scripted, tmp_path, value):
+    class Infinite(scripted.ScriptedEvaluator):
+        async def evaluate(self, candidate, task, options):
+            made = await super().evaluate(candidate, task, options)
+            return made.model_copy(update={"latency": scripted.make_latency(value), "seconds": {"compare": value}})
+
+    summary, _, _, _ = play(lambda t, n: code(), evaluator=Infinite())
+    assert summary.evaluated_turns == 2
+    table = load_runs([tmp_path / "run"])
+    made = summarise(table.turns, table.planned)
+    for format in ("table", "json", "csv", "markdown"):
+        assert "nan" not in render(made, format).lower() and "inf" not in render(made, format).lower()
+    assert made[0].at["8"].best_speedup is None and made[0].at["8"].correct_turns == 2

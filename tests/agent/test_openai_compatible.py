@@ -4,13 +4,11 @@ import asyncio
 import json
 import logging
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from ptxbench.agent.models import GenerateConfig, Message, Sampling, load_model
-from ptxbench.agent.models import openai_compatible as module
+from ptxbench.agent.models import bounded_body as module
 from ptxbench.agent.models.message import ContextOverflow
 from ptxbench.agent.models.openai_compatible import OpenAICompatibleModel
 from ptxbench.agent.retry import RetryPolicy
@@ -29,58 +27,6 @@ def completion(text="hello", finish="stop", usage=True, **message):
             "prompt_tokens_details": {"cached_tokens": 3},
         }
     return json.dumps(body).encode()
-
-
-class Server:
-    """Plays one step per request; the last one is repeated. A step is ``(status, body, headers)`` or a function of the handler."""
-
-    def __init__(self):
-        self.steps = []
-        self.requests = []
-        self.released = threading.Event()
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self):
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                outer.requests.append({"body": body, "headers": {k.lower(): v for k, v in self.headers.items()}, "path": self.path})
-                step = outer.steps[min(len(outer.requests), len(outer.steps)) - 1]
-                if callable(step):
-                    self.close_connection = True
-                    step(self)
-                    return
-                status, data, headers = step
-                self.send_response(status)
-                for name, value in headers.items():
-                    self.send_header(name, value)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, *args):
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
-        self._thread.start()
-        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
-
-    def stop(self):
-        self.released.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-
-@pytest.fixture
-def server():
-    running = Server()
-    yield running
-    running.stop()
 
 
 def ask(server, *, config=None, attempts=4, messages=None):

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import Field
 
 from ptxbench.core.canonical import canonical_json, content_hash
 from ptxbench.core.errors import InfrastructureError, PtxbenchError, UsageError, nearest
+from ptxbench.schema import Record
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -70,3 +74,27 @@ def test_nearest_names_are_found():
     names = ["gemm_n7168_k5120", "mha_with_lse_d128", "mha_bwd_d64"]
     assert nearest("gemm_n7168_k512", names)[0] == "gemm_n7168_k5120"
     assert "mha_bwd_d64" in nearest("mha_bwd", names)
+
+
+class Measured(Record):
+    """A record with what a measurement may give."""
+
+    value: float | None
+    many: tuple[float, ...] = ()
+    by_name: dict[str, Any] = Field(default_factory=dict)
+    text: str = ""
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
+def test_a_record_with_a_number_that_json_cannot_say_is_stored_and_read_back(value):
+    record = Measured(value=value, many=(1.0, value), by_name={"x": [value]})
+    line = canonical_json(record)
+    json.loads(line, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    back = Measured.model_validate_json(line)
+    assert [str(v) for v in (back.value, *back.many)] == [str(v) for v in (value, 1.0, value)]
+    assert canonical_json(back) == line
+
+
+def test_half_a_surrogate_pair_does_not_keep_a_record_from_being_stored():
+    record = Measured(value=1.0, text="a\ud800b")
+    assert Measured.model_validate_json(canonical_json(record)).text == "a?b"

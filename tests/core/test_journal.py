@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -94,3 +95,40 @@ def test_a_full_disk_is_a_storage_error(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "j")], capture_output=True, text=True)
     assert done.stdout.strip() == "storage [0] 1", done.stderr
+
+
+def test_a_journal_that_cannot_be_opened_is_a_storage_error(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_bytes(b"")
+    for path in (tmp_path / "folder", tmp_path / "file" / "journal.jsonl"):
+        with pytest.raises(StorageError):
+            Journal(path)
+    with pytest.raises(StorageError):
+        list(read_journal(tmp_path / "folder"))
+
+
+@pytest.mark.parametrize("line", [b"[" * 200_000, b"9" * 5000, b'{"n": "\xff"}'])
+def test_a_line_that_no_reader_takes_is_an_error_that_names_it(tmp_path, line):
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(line + b"\n")
+    with pytest.raises(StorageError, match=r"journal.jsonl:1"):
+        list(read_journal(path))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small tmpfs needs root")
+def test_a_disk_that_fills_and_is_freed_leaves_a_journal_that_goes_on(tmp_path):
+    mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(tmp_path)], capture_output=True, text=True)
+    if mount.returncode:
+        pytest.skip(f"this machine does not let root mount a tmpfs: {mount.stderr.strip()}")
+    try:
+        path = tmp_path / "journal.jsonl"
+        (tmp_path / "ballast").write_bytes(b"x" * 40_000)
+        with Journal(path) as journal:
+            journal.append({"n": 0})
+            with pytest.raises(StorageError, match="no space left"):
+                journal.append({"n": 1, "pad": "x" * 100_000})
+            (tmp_path / "ballast").unlink()
+            journal.append({"n": 2})
+        assert [entry["n"] for entry in read_journal(path)] == [0, 2]
+    finally:
+        subprocess.run(["umount", str(tmp_path)], check=True)

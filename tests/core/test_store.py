@@ -95,6 +95,24 @@ def test_a_damaged_blob_is_reported_removed_and_can_be_written_again(tmp_path):
     assert store.put(b"good bytes") == digest and store.get(digest) == b"good bytes"
 
 
+def test_a_store_of_what_cannot_be_made_again_keeps_even_damaged_blobs(tmp_path):
+    store = ContentStore(tmp_path, keep_damaged=True)
+    digest = store.put(b"good bytes")
+    store.path(digest).write_bytes(b"bad bytes!")
+    with pytest.raises(StorageError, match="damaged") as caught:
+        store.get(digest)
+    assert str(store.path(digest)) in caught.value.next_step
+    assert store.path(digest).read_bytes() == b"bad bytes!"
+
+
+def test_a_blob_that_cannot_be_read_is_a_storage_error(tmp_path):
+    store = ContentStore(tmp_path)
+    digest = sha256(b"x")
+    store.path(digest).mkdir(parents=True)
+    with pytest.raises(StorageError, match="cannot read"):
+        store.get(digest)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small tmpfs needs root")
 def test_a_full_disk_is_a_storage_error_and_leaves_nothing_half_written(tmp_path):
     mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(tmp_path)], capture_output=True, text=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ class RetryPolicy:
 
     def wait_s(self, failures: int, asked_s: float | None = None) -> float:
         """Return the wait after that many failures: what the server asked for, else exponential with jitter; both bounded."""
-        if asked_s is not None:
+        if asked_s is not None and not math.isnan(asked_s):
             return min(max(asked_s, 0.0), self.longest_s)
         step = min(self.first_s * 2.0 ** min(failures - 1, 16), self.longest_s)
         return step * random.uniform(0.5, 1.0)

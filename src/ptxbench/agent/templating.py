@@ -61,14 +61,19 @@ def known(value: int | None) -> str:
 
 
 def clip(text: str, limit: int = LINE_CHARACTERS) -> str:
-    """Return one line of at most ``limit`` characters."""
-    line = " ".join(text.split())
+    """Return one line of at most ``limit`` printable characters."""
+    line = printable(" ".join(text.split()))
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def printable(text: str) -> str:
+    """Return the text without control characters, half surrogates and marks that turn its direction; tabs stay."""
+    return "".join(c for c in text if c == "\t" or c.isprintable())
 
 
 def quoted(text: str, limit: int = OUTPUT_CHARACTERS) -> str:
     """Return what a process printed as an indented excerpt: head and tail, printable characters only."""
-    kept = "".join(c for c in text.replace("\r\n", "\n") if c == "\n" or c == "\t" or c.isprintable()).strip("\n")
+    kept = "\n".join(printable(line) for line in text.replace("\r\n", "\n").split("\n")).strip("\n")
     if not kept.strip():
         return ""
     if len(kept) > limit:

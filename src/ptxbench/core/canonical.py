@@ -4,19 +4,36 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from typing import Any
 
 from pydantic import BaseModel
 
+_SPELLED = {math.inf: "Infinity", -math.inf: "-Infinity"}
+"""How records spell what JSON cannot (FlashInfer-Trace's spelling, which pydantic reads back as a number)."""
+
 
 def canonical_json(value: Any) -> bytes:
-    """Return UTF-8 JSON with sorted keys and no insignificant white space.
+    """Return UTF-8 JSON with sorted keys and no insignificant white space. Half a surrogate pair becomes ``?``.
 
-    NaN and infinities are refused (``ValueError``), since JSON has no spelling for them that all readers share.
+    Infinities and NaN inside a record become the strings ``Infinity``, ``-Infinity`` and ``NaN``, so that no measured value
+    keeps a record from being stored. In plain values they are refused (``ValueError``), since JSON has no spelling for them
+    that all readers share.
     """
     if isinstance(value, BaseModel):
-        value = value.model_dump(mode="json")
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+        value = _finite(value.model_dump(mode="json"))
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", "replace")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return _SPELLED.get(value, "NaN")
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return value
 
 
 def sha256(data: bytes) -> str:

@@ -24,6 +24,7 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._broken = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
@@ -36,8 +37,15 @@ class Journal:
             raise UsageError(
                 f"another process is writing {path}", next_step="wait for that run to end, or choose another --out"
             ) from None
-        sync_folder(path.parent)
-        self._cut_torn_line()
+        except OSError as error:
+            os.close(self._descriptor)
+            raise storage_error(error, path) from error
+        try:
+            sync_folder(path.parent)
+            self._cut_torn_line()
+        except OSError as error:
+            os.close(self._descriptor)
+            raise storage_error(error, path) from error
 
     def _cut_torn_line(self) -> None:
         size = os.fstat(self._descriptor).st_size
@@ -51,6 +59,8 @@ class Journal:
 
     def append(self, entry: Any) -> None:
         """Write one record (a pydantic model or plain JSON object) as one line and fsync it."""
+        if self._broken:
+            raise StorageError(f"{self.path} could not be written before; nothing is added to it", next_step="run again to resume")
         line = canonical_json(entry) + b"\n"
         start = os.fstat(self._descriptor).st_size
         try:
@@ -59,7 +69,11 @@ class Journal:
                 written += os.write(self._descriptor, line[written:])
             os.fsync(self._descriptor)
         except OSError as error:
-            os.ftruncate(self._descriptor, start)
+            try:
+                os.ftruncate(self._descriptor, start)
+            except OSError:
+                # The torn line stays the last one, which the next opening cuts off.
+                self._broken = True
             raise storage_error(error, self.path) from error
 
     def close(self) -> None:
@@ -84,13 +98,15 @@ def read_journal(path: Path) -> Iterator[dict[str, Any]]:
         stream = path.open("rb")
     except FileNotFoundError:
         return
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror}", next_step="check the folder and its permissions") from error
     with stream:
         for number, line in enumerate(stream, start=1):
             if not line.endswith(b"\n"):
                 return
             try:
                 entry = json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise StorageError(f"{path}:{number} is not a JSON line: {error}") from error
             if not isinstance(entry, dict):
                 raise StorageError(f"{path}:{number} is not a JSON object")

@@ -21,9 +21,11 @@ class ContentStore:
     Writing the same bytes twice is a no-op, so writers never need a lock: whoever renames last replaces a blob by an equal one.
     """
 
-    def __init__(self, root: Path, *, durable: bool = True) -> None:
+    def __init__(self, root: Path, *, durable: bool = True, keep_damaged: bool = False) -> None:
+        """``durable``: writes reach the disk. ``keep_damaged``: what cannot be made again is never removed, even when damaged."""
         self.root = root
         self.durable = durable
+        self.keep_damaged = keep_damaged
 
     def path(self, digest: str) -> Path:
         """Return where a blob lives (whether or not it is there). Raises ``ValueError`` for a malformed digest."""
@@ -46,15 +48,21 @@ class ContentStore:
     def get(self, digest: str) -> bytes:
         """Return a blob's bytes.
 
-        Raises ``KeyError`` when it is not stored and ``StorageError`` when what is stored is not what its name says (the
-        damaged file is removed, so that the next writer repairs it).
+        Raises ``KeyError`` when it is not stored and ``StorageError`` when it cannot be read or when what is stored is not what
+        its name says (the damaged file is removed, so that the next writer repairs it, unless the store keeps such files).
         """
         path = self.path(digest)
         try:
             data = path.read_bytes()
         except FileNotFoundError:
             raise KeyError(digest) from None
+        except OSError as error:
+            raise StorageError(
+                f"cannot read {path}: {error.strerror}", next_step="check the folder and its permissions", path=str(path)
+            ) from error
         if hashlib.sha256(data).hexdigest() != digest.partition(":")[2]:
+            if self.keep_damaged:
+                raise StorageError(f"stored blob {digest} is damaged", next_step=f"restore {path} from a copy", path=str(path))
             with contextlib.suppress(OSError):
                 path.unlink()
             raise StorageError(f"stored blob {digest} was damaged and has been removed", next_step="run the command again")

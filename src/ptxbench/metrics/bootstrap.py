@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 RESAMPLES = 2000
@@ -16,11 +17,14 @@ def rate_interval(successes: Sequence[int], turns: Sequence[int]) -> tuple[float
     """
     import numpy as np
 
-    pairs = sorted((t, s) for s, t in zip(successes, turns, strict=True) if t > 0)
-    if len(pairs) < 2:
+    kinds = sorted(Counter((t, s) for s, t in zip(successes, turns, strict=True) if t > 0).items())
+    trajectories = sum(count for _, count in kinds)
+    if trajectories < 2:
         return None
-    table = np.asarray(pairs, dtype=np.int64)
-    draws = np.random.default_rng(SEED).integers(0, len(pairs), size=(RESAMPLES, len(pairs)))
-    sampled = table[draws].sum(axis=1)
-    low, high = np.quantile(sampled[:, 1] / sampled[:, 0], [0.025, 0.975])
+    # Trajectories with equal counts are one kind, of which a draw takes a multinomial number: the same distribution as drawing
+    # each trajectory, in memory that does not grow with them.
+    table = np.asarray([kind for kind, _ in kinds], dtype=np.int64)
+    shares = np.asarray([count / trajectories for _, count in kinds])
+    drawn = np.random.default_rng(SEED).multinomial(trajectories, shares, size=RESAMPLES) @ table
+    low, high = np.quantile(drawn[:, 1] / drawn[:, 0], [0.025, 0.975])
     return float(low), float(high)

@@ -8,7 +8,7 @@ from statistics import median
 
 from ptxbench.metrics.bootstrap import rate_interval
 from ptxbench.metrics.rows import AtLimit, NotReached
-from ptxbench.metrics.verdicts import is_correct, is_decided, is_qualified, is_unproven, speedup_of
+from ptxbench.metrics.verdicts import is_correct, is_decided, is_qualified, is_unproven
 from ptxbench.schema import Turn
 
 LIMITS = (1, 4, 8)
@@ -55,7 +55,7 @@ def not_reached_below(k: int, gap: NotReached, turns_per_trajectory: int) -> int
 
 
 def _speedups(turns: Sequence[Turn]) -> list[float]:
-    return [speedup for speedup in map(speedup_of, turns) if speedup is not None]
+    return [speedup for turn in turns if (speedup := turn.trusted_speedup) is not None]
 
 
 def _interval(hits: Sequence[Turn], n_by_trajectory: Counter[str]) -> tuple[float, float] | None:

@@ -7,9 +7,6 @@ from collections.abc import Sequence
 from ptxbench.arch import ARCHITECTURES
 from ptxbench.schema import CellKey, Outcome, Turn
 
-DISTRUSTED_FLAGS = frozenset({"under_roofline", "tampered"})
-"""Flags of a latency that cannot be: the turn stays correct and counts as if it had not been timed (protocol section 5)."""
-
 
 def is_correct(turn: Turn) -> bool:
     """Whether the turn is correct in its run's profile."""
@@ -24,13 +21,6 @@ def is_qualified(turn: Turn) -> bool:
 def is_unproven(turn: Turn) -> bool:
     """Whether the turn is correct and nobody knows whether its target instructions executed."""
     return is_correct(turn) and (turn.proof is None or turn.proof.status == "unknown")
-
-
-def speedup_of(turn: Turn) -> float | None:
-    """Return the speedup of a correct turn with a latency that can be trusted, None otherwise."""
-    if not is_correct(turn) or DISTRUSTED_FLAGS.intersection(turn.flags):
-        return None
-    return turn.speedup
 
 
 def is_decided(turns: Sequence[Turn], not_reached: int) -> bool:

@@ -37,11 +37,16 @@ def table_lines(rows: Sequence[Row]) -> list[TableLine]:
     return [
         _line(
             row,
-            model=f"{row.key.model} ({row.key.run})" if several_runs else row.key.model,
-            task=f"{row.key.task}@{row.key.workload}" if len(workloads[row.key.task]) > 1 else row.key.task,
+            model=shown(f"{row.key.model} ({row.key.run})" if several_runs else row.key.model),
+            task=shown(f"{row.key.task}@{row.key.workload}" if len(workloads[row.key.task]) > 1 else row.key.task),
         )
         for row in rows
     ]
+
+
+def shown(text: str) -> str:
+    """Return a name as one line of printable characters, whatever it was called."""
+    return "".join(c if c.isprintable() else " " for c in text)
 
 
 def _line(row: Row, *, model: str, task: str) -> TableLine:
@@ -72,7 +77,7 @@ def heading(rows: Sequence[Row]) -> str:
     parts.append(f"harness {key.harness}")
     baselines = sorted({row.baseline for row in rows if row.baseline})
     parts.append("baseline " + (", ".join(baselines) if baselines else "not measured"))
-    return " · ".join(parts)
+    return shown(" · ".join(parts))
 
 
 def comparable_groups(rows: Sequence[Row]) -> list[list[Row]]:

@@ -65,15 +65,20 @@ def _markdown(rows: Sequence[Row]) -> str:
         return "No turns.\n"
     parts = []
     for group in comparable_groups(rows):
-        lines = [heading(group), "", "| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
+        lines = [_escaped(heading(group)), "", "| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
         for line in table_lines(group):
             pairs = ["<br>".join(pair) for pair in (line.correctness, line.best, line.median)]
-            cells = [line.model, line.task, line.turns, *pairs, line.outcomes]
-            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+            cells = [_escaped(line.model), _escaped(line.task), line.turns, *pairs, line.outcomes]
+            lines.append("| " + " | ".join(cells) + " |")
         footnotes = notes(group)
         lines += ["", *(f"{note}  " for note in footnotes[:-1]), *footnotes[-1:]]
         parts.append("\n".join(lines) + "\n")
     return "\n".join(parts)
+
+
+def _escaped(text: str) -> str:
+    """Return a name that Markdown shows as it is: no cell, tag, link, emphasis or code begins in it."""
+    return "".join(f"\\{c}" if c in "\\|<>`*[]" else c for c in text)
 
 
 def _table(rows: Sequence[Row], width: int | None, color: bool) -> str:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
 
 from ptxbench.agent.engine.ledger import STORE_NAME, EndStep, TurnStep, read_steps
-from ptxbench.agent.engine.manifest import Manifest, read_manifest
+from ptxbench.agent.engine.manifest import MANIFEST_NAME, Manifest, read_manifest
 from ptxbench.core.errors import StorageError, UsageError
 from ptxbench.core.store import ContentStore
 from ptxbench.metrics import NotReached, Plan
@@ -46,15 +49,13 @@ def _read(folder: Path) -> tuple[list[Turn], list[EndStep]]:
 
 
 def _plans(folder: Path, manifest: Manifest, turns: list[Turn], gaps: list[EndStep]) -> dict[CellKey, Plan]:
-    store = ContentStore(folder / STORE_NAME)
+    store = ContentStore(folder / STORE_NAME, keep_damaged=True)
     plans: dict[CellKey, Plan] = {}
     for cell in manifest.cells:
         key = cell.key
         judged = _an_evaluation(store, [turn for turn in turns if turn.key == key])
         plans[key] = Plan(
-            variants=tuple(manifest.config["variants"]),
-            trajectories=manifest.config["trajectories"],
-            turns=manifest.config["turns"],
+            **_counts(folder, manifest),
             not_reached=tuple(
                 NotReached(trajectory=gap.place.trajectory, variant=gap.place.variant, first=gap.turn)
                 for gap in gaps
@@ -66,6 +67,16 @@ def _plans(folder: Path, manifest: Manifest, turns: list[Turn], gaps: list[EndSt
     return plans
 
 
+def _counts(folder: Path, manifest: Manifest) -> dict[str, Any]:
+    """Return a run's planned variants, trajectories and turns."""
+    names = ("variants", "trajectories", "turns")
+    try:
+        plan = Plan.model_validate({name: manifest.config[name] for name in names})
+    except (KeyError, ValidationError):
+        raise UsageError(f"{folder / MANIFEST_NAME} does not say how many turns were planned") from None
+    return {name: getattr(plan, name) for name in names}
+
+
 def _an_evaluation(store: ContentStore, turns: list[Turn]) -> Evaluation | None:
     """Return the evaluation that says most about where a cell was measured: one with a reference latency if there is one."""
     evaluated = [turn for turn in turns if turn.hashes.evaluation is not None]
@@ -73,6 +84,8 @@ def _an_evaluation(store: ContentStore, turns: list[Turn]) -> Evaluation | None:
     for turn in (timed or evaluated)[:1]:
         try:
             return Evaluation.model_validate_json(store.get(turn.hashes.evaluation or ""))
+        except ValidationError:
+            raise StorageError(f"{turn.hashes.evaluation} in the run's store is no evaluation of this version") from None
         except KeyError:
             raise StorageError(f"the run's store has lost {turn.hashes.evaluation}") from None
     return None

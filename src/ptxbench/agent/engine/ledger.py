@@ -105,15 +105,24 @@ class Ledger:
     """Reader of the past and single writer of the present of one run directory."""
 
     def __init__(self, folder: Path) -> None:
-        self.store = ContentStore(folder / STORE_NAME)
+        self.store = ContentStore(folder / STORE_NAME, keep_damaged=True)
         self._journal = Journal(folder / JOURNAL_NAME)
         self._past: dict[Place, Past] = {}
-        for step in read_steps(folder):
-            self._remember(step)
+        try:
+            for step in read_steps(folder):
+                self._remember(step)
+        except StorageError:
+            self._journal.close()
+            raise
 
     def past(self, place: Place) -> Past:
         """Return what is known of a trajectory; it grows with every step that is recorded."""
         return self._past.setdefault(place, Past())
+
+    @property
+    def empty(self) -> bool:
+        """Whether no step was ever recorded."""
+        return not self._past
 
     @property
     def turns_done(self) -> int:
@@ -138,7 +147,7 @@ class Ledger:
 
     def put_text(self, text: str) -> str:
         """Store a text and return its hash."""
-        return self.store.put(text.encode("utf-8"))
+        return self.store.put(text.encode("utf-8", "replace"))
 
     def put_record(self, record: Record) -> str:
         """Store a record as canonical JSON and return its hash, which is the record's content hash."""

@@ -70,7 +70,7 @@ async def run(
         fresh = new_manifest(config, asked, suite.hash, list(zip(planned, devices, strict=True)), folder_name=out.resolve().name)
         _check_folder(out)
         with Ledger(out) as ledger:
-            manifest = _open(out, fresh)
+            manifest = _open(out, fresh, ledger)
             return await _play(config, planned, evaluators, asked, ledger, manifest, out, progress or _silent)
     finally:
         for evaluator in {id(evaluator): evaluator for evaluator in evaluators}.values():
@@ -148,9 +148,14 @@ def _check_folder(out: Path) -> None:
             raise UsageError(f"{out} holds other files ({strangers[0]}) and no run", next_step="choose an empty folder for --out")
 
 
-def _open(out: Path, fresh: Manifest) -> Manifest:
-    """Return the directory's manifest after a check, or write a new one."""
+def _open(out: Path, fresh: Manifest, ledger: Ledger) -> Manifest:
+    """Return the directory's manifest after a check, or write a new one where no step was made yet."""
     if not (out / MANIFEST_NAME).exists():
+        if not ledger.empty:
+            raise UsageError(
+                f"{out} holds the steps of a run whose {MANIFEST_NAME} is lost",
+                next_step=f"restore {MANIFEST_NAME}, or choose another --out",
+            )
         fresh.write(out)
         return fresh
     manifest = read_manifest(out)

@@ -27,7 +27,7 @@ from ptxbench.agent.prompt import system_message, user_message
 from ptxbench.agent.retry import RetryPolicy
 from ptxbench.core.errors import InfrastructureError, ModelError, NoGpu, PtxbenchError, StorageError, ToolMissing
 from ptxbench.evaluate import EvaluateOptions, Evaluator
-from ptxbench.schema import Blame, Candidate, CellKey, Evaluation, Language, Outcome, Source, Turn
+from ptxbench.schema import Blame, Candidate, CellKey, Evaluation, Language, Source, Turn
 
 T = TypeVar("T")
 
@@ -162,6 +162,11 @@ class Trajectory:
             evaluation = await self._evaluate(turn, candidate)
             self._stage.toolchains.check(self._key.arch, evaluation.hashes.toolchain)
             done = await _to_the_end(self._keep_evaluation(turn, candidate, evaluation))
+        elif done.source != candidate.hash:
+            raise StorageError(
+                f"the journal's evaluation of turn {turn} of {self._place.trajectory} is of another source than its reply",
+                next_step="the journal was edited: restore it, or choose another --out",
+            )
         else:
             evaluation = self._ledger.evaluation(done.evaluation)
         row = evaluated_turn(
@@ -215,8 +220,9 @@ class Trajectory:
         self._stage.progress(Incident(self._place, turn, error.message, final))
 
     def _note_best(self, row: Turn) -> None:
-        if row.outcome is Outcome.CORRECT and row.speedup is not None and (not self._best or row.speedup > self._best.speedup):
-            self._best = Best(turn=row.turn, speedup=row.speedup)
+        speedup = row.trusted_speedup
+        if speedup is not None and (self._best is None or speedup > self._best.speedup):
+            self._best = Best(turn=row.turn, speedup=speedup)
 
 
 async def _to_the_end(keeping: Coroutine[Any, Any, T]) -> T:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ptxbench.agent.templating import clip
+from ptxbench.agent.templating import clip, printable
 from ptxbench.schema import Candidate, Diagnostic, SanitizerFinding
 
 EXCERPT_WIDTH = 160
@@ -75,7 +75,7 @@ def excerpt(lines: Mapping[str, list[str]], file: str | None, line: int | None, 
         return ""
     shown = []
     for number in range(max(1, line - around), min(len(source), line + around) + 1):
-        text = source[number - 1]
+        text = printable(source[number - 1])
         text = text if len(text) <= EXCERPT_WIDTH else text[: EXCERPT_WIDTH - 1] + "…"
         shown.append(f"  {'>' if number == line else ' '} {number:>5} | {text}".rstrip())
     return "\n".join(shown)

@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 from ptxbench.schema import Record
 
-_PATH = re.compile(r"(?<![\w./<-])/(?:[\w.+@~-]+/)+([\w.+@~-]*)")
+_PATH = re.compile(r"(?:(?<=-[ILB])|(?<=-isystem)|(?<=file://)|(?<![\w./-]))/(?:[\w.+@~-]+/)+([\w.+@~-]*)")
+"""Also where a compiler option or a file address stands right before it; not inside a relative path or a web address."""
 
 R = TypeVar("R", bound=Record)
 

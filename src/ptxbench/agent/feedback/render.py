@@ -11,7 +11,7 @@ from ptxbench.agent.feedback.digest import Digest, digest_diagnostics, digest_fi
 from ptxbench.agent.feedback.hiding import without_paths
 from ptxbench.agent.prompt import FENCE_LABEL
 from ptxbench.agent.templating import environment
-from ptxbench.schema import Candidate, Evaluation, KernelBuild, Language, Outcome
+from ptxbench.schema import Candidate, Evaluation, KernelBuild, Language, Outcome, Profile
 
 FeedbackProfile = Literal["paper", "full"]
 
@@ -52,6 +52,8 @@ def evaluation_feedback(
         outcome,
         budget,
         evaluation=shown,
+        strict=shown.profile is Profile.STRICT,
+        failed=_reasons(shown, profile),
         full=profile == "full",
         turn=turn,
         turns=turns,
@@ -79,6 +81,14 @@ def no_code_feedback(
         missing=missing,
         label=FENCE_LABEL[language],
     )
+
+
+def _reasons(evaluation: Evaluation, profile: FeedbackProfile) -> tuple[str, ...]:
+    """Return why it failed; ``paper`` feedback of a ``paper`` run says nothing of strict's rules (``decide`` names them so)."""
+    reasons = evaluation.correct.reasons
+    if profile == "full" or evaluation.profile is not Profile.PAPER:
+        return reasons
+    return tuple(reason for reason in reasons if not reason.startswith((f"{Profile.STRICT}: ", f"{Profile.STRICT} policy: ")))
 
 
 def _budget(outcome: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any, Literal
 
 from ptxbench.agent.models.message import Reply, Usage
@@ -15,6 +16,9 @@ _FINISH: dict[str, Literal["stop", "length", "refusal"]] = {
     "content_filter": "refusal",
 }
 
+_FAULTS = ("error", "abort")
+"""Ends that say that the server failed and not the model: a gateway's upstream error, an aborted request (vLLM)."""
+
 
 def parse_completion(body: bytes) -> Reply | str:
     """Return the reply in a response body, or one line that says why there is none."""
@@ -25,12 +29,14 @@ def parse_completion(body: bytes) -> Reply | str:
     if not isinstance(data, dict):
         return "the answer is not a JSON object"
     if isinstance(data.get("error"), dict):
-        return f"the endpoint reports: {str(data['error'].get('message'))[:300]}"
+        return f"the endpoint reports: {data['error'].get('message')}"
     choices = data.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(choice, dict) or not isinstance(message, dict):
         return "the answer holds no message"
+    if isinstance(choice.get("error"), dict) or choice.get("finish_reason") in _FAULTS:
+        return f"the endpoint gave up: {_fault(choice)}"
     refusal = _text(message.get("refusal"))
     raw = choice.get("finish_reason")
     finish: Literal["stop", "length", "refusal", "other"] = "refusal" if refusal else _FINISH.get(str(raw), "other")
@@ -44,23 +50,27 @@ def parse_completion(body: bytes) -> Reply | str:
     )
 
 
+def _fault(choice: dict[str, Any]) -> str:
+    error = choice.get("error")
+    return str(error.get("message") if isinstance(error, dict) else choice.get("finish_reason"))
+
+
 def _text(value: Any) -> str | None:
     """Return text content: a string, or the text parts of a list of parts."""
     if isinstance(value, list):
-        value = "".join(str(part.get("text", "")) for part in value if isinstance(part, dict))
+        value = "".join(text for part in value if isinstance(part, dict) and isinstance(text := part.get("text"), str))
     return value if isinstance(value, str) and value else None
 
 
 def _usage(value: Any) -> Usage:
     if not isinstance(value, dict):
         return Usage()
-    cost = value.get("cost")
     return Usage(
         input=_count(value.get("prompt_tokens")),
         output=_count(value.get("completion_tokens")),
         reasoning=_count(_inside(value, "completion_tokens_details", "reasoning_tokens")),
         cached=_count(_inside(value, "prompt_tokens_details", "cached_tokens")),
-        cost_usd=float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None,
+        cost_usd=_price(value.get("cost")),
     )
 
 
@@ -70,4 +80,14 @@ def _inside(value: dict[str, Any], outer: str, inner: str) -> Any:
 
 
 def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 53 else None
+
+
+def _price(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        price = float(value)
+    except OverflowError:
+        return None
+    return price if math.isfinite(price) and price >= 0.0 else None

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ptxbench.agent.models.completion import parse_completion
-from ptxbench.agent.models.message import ContextOverflow, GenerateConfig, Message, Reply
+from ptxbench.agent.models.message import ContextOverflow, GenerateConfig, Message, Reply, plain_text
+from ptxbench.agent.models.secrets import Secrets
 from ptxbench.agent.retry import RetryPolicy
 from ptxbench.core.errors import ModelError, ToolMissing, UsageError
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-ANSWER_BYTES = 32 << 20
-"""The longest answer that is read; no honest reply comes near it."""
+ERROR_CHARACTERS = 300
+"""How much of an endpoint's error text is kept."""
 
 _OVERFLOW_CODES = frozenset({"context_length_exceeded", "context_window_exceeded"})
 _OVERFLOW_WORDS = ("maximum context length", "context window", "longer than the model's context", "max_model_len")
@@ -42,7 +43,7 @@ class OpenAICompatibleModel:
     def __init__(self, model: str, *, base_url: str | None, api_key: str, retry: RetryPolicy | None = None) -> None:
         self.model = model
         self.name = f"openai/{model}"
-        self._key = api_key
+        self._secrets = Secrets(api_key, base_url)
         self._retry = retry or RetryPolicy()
         self._client = _client(base_url, api_key)
 
@@ -53,14 +54,16 @@ class OpenAICompatibleModel:
         An endpoint of one's own needs no key. Raises ``UsageError`` when neither an address nor a key is known.
         """
         url = base_url or os.environ.get("PTXBENCH_MODEL_URL") or os.environ.get("OPENAI_BASE_URL") or None
-        key = os.environ.get("PTXBENCH_MODEL_KEY") or os.environ.get("OPENAI_API_KEY") or ""
+        key = (os.environ.get("PTXBENCH_MODEL_KEY") or os.environ.get("OPENAI_API_KEY") or "").strip()
         if not url and not key:
             raise UsageError(
                 "no key for the OpenAI endpoint",
                 next_step="set OPENAI_API_KEY, or name your own endpoint with --base-url or PTXBENCH_MODEL_URL",
             )
-        if url and urlsplit(url).scheme not in ("http", "https"):
-            raise UsageError("the model's address must start with http:// or https://")
+        if url and not _is_address(url):
+            raise UsageError("the model's address must be a URL that starts with http:// or https://")
+        if not (key.isascii() and key.isprintable()) or " " in key:
+            raise UsageError("the endpoint's key holds characters that no key has", next_step="set the variable again")
         return cls(model, base_url=url, api_key=key or "none")
 
     def __repr__(self) -> str:
@@ -112,54 +115,50 @@ class OpenAICompatibleModel:
         import httpx2
         import openai
 
+        from ptxbench.agent.models.bounded_body import AnswerTooLong
+
         try:
             async with asyncio.timeout(timeout_s):
                 data = await self._read(body, timeout_s)
-        except TimeoutError:
-            return Failure(f"no answer within {timeout_s:g} s", retry=True)
-        except openai.APITimeoutError:
+        except (TimeoutError, openai.APITimeoutError):
             return Failure(f"no answer within {timeout_s:g} s", retry=True)
         except openai.APIStatusError as error:
             return self._refused(error)
         except (openai.APIConnectionError, httpx2.HTTPError) as error:
             cause = error.__cause__ or error
-            return Failure(self._redact(f"connection failed ({type(cause).__name__})"), retry=True)
-        if data is None:
-            return Failure(f"the answer is longer than {ANSWER_BYTES} bytes", retry=False)
+            if isinstance(cause, AnswerTooLong):
+                return Failure(str(cause), retry=False)
+            return Failure(f"connection failed ({type(cause).__name__})", retry=True)
         reply = parse_completion(data)
         if isinstance(reply, str):
-            return Failure(self._redact(reply), retry=True)
-        if self._key not in reply.text and self._key not in (reply.reasoning or ""):
-            return reply
-        reasoning = None if reply.reasoning is None else self._redact(reply.reasoning)
-        return reply.model_copy(update={"text": self._redact(reply.text), "reasoning": reasoning})
+            return Failure(self._told(reply), retry=True)
+        return self._without_secrets(reply)
 
-    async def _read(self, body: dict[str, Any], timeout_s: float) -> bytes | None:
-        """Return the body of the answer, None when it is longer than ``ANSWER_BYTES``."""
-        data = bytearray()
+    async def _read(self, body: dict[str, Any], timeout_s: float) -> bytes:
         async with self._client.chat.completions.with_streaming_response.create(**body, timeout=timeout_s) as response:
-            async for chunk in response.iter_bytes():
-                data += chunk
-                if len(data) > ANSWER_BYTES:
-                    return None
-        return bytes(data)
+            return b"".join([chunk async for chunk in response.iter_bytes()])
 
     def _refused(self, error: Any) -> Failure:
         status = int(error.status_code)
         details = error.body if isinstance(error.body, dict) else {}
-        text = str(details.get("message") or error.response.reason_phrase or "")[:300]
+        text = str(details.get("message") or error.response.reason_phrase or "")
         overflow = status in (400, 413) and (
-            details.get("code") in _OVERFLOW_CODES or any(words in text.lower() for words in _OVERFLOW_WORDS)
+            str(details.get("code")) in _OVERFLOW_CODES or any(words in text.lower() for words in _OVERFLOW_WORDS)
         )
         return Failure(
-            self._redact(f"HTTP {status}: {text}"),
+            self._told(f"HTTP {status}: {text}"),
             retry=status in _RETRIED_STATUS or status >= 500,
             overflow=overflow,
             asked_s=_seconds(error.response.headers.get("retry-after")),
         )
 
-    def _redact(self, text: str) -> str:
-        return text.replace(self._key, "[key]") if len(self._key) > 4 else text
+    def _told(self, text: str) -> str:
+        """Return an endpoint's words as one bounded line; secrets go first, so that no cut leaves half of one."""
+        return plain_text(" ".join(self._secrets.cut_from(text).split()))[:ERROR_CHARACTERS]
+
+    def _without_secrets(self, reply: Reply) -> Reply:
+        texts = {name: getattr(reply, name) for name in ("text", "reasoning", "raw_finish", "served_model")}
+        return reply.model_copy(update={name: self._secrets.cut_from(text) for name, text in texts.items() if text})
 
 
 def _client(base_url: str | None, api_key: str) -> AsyncOpenAI:
@@ -167,7 +166,26 @@ def _client(base_url: str | None, api_key: str) -> AsyncOpenAI:
         from openai import AsyncOpenAI
     except ImportError as error:
         raise ToolMissing("openai/… models need the openai package", next_step="pip install 'ptxbench[agent]'") from error
-    return AsyncOpenAI(api_key=api_key, base_url=base_url, max_retries=0)
+    import httpx2
+    from openai import DefaultAsyncHttpxClient
+
+    from ptxbench.agent.models.bounded_body import bound
+
+    # No compression: bodies are read in bounded memory, and the wire is not what costs.
+    http = DefaultAsyncHttpxClient(event_hooks={"response": [bound]}, headers={"Accept-Encoding": "identity"})
+    try:
+        return AsyncOpenAI(api_key=api_key, base_url=base_url, max_retries=0, http_client=http)
+    except httpx2.InvalidURL:
+        # The client's own error quotes what it refuses, which may be a password.
+        raise UsageError("the model's address is not a URL that can be used") from None
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def _seconds(text: str | None) -> float | None:

@@ -1,0 +1,34 @@
+"""What must never be written: the key, and what an address carries in its user part and its query."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
+
+SHORTEST_KEY = 5
+SHORTEST_IN_ADDRESS = 8
+"""Shorter ones are words that replies use, and are no secrets."""
+
+
+class Secrets:
+    """Cuts the secrets of one endpoint out of texts."""
+
+    def __init__(self, key: str, address: str | None) -> None:
+        found = {key} if len(key) >= SHORTEST_KEY else set()
+        parts = urlsplit(address or "")
+        user, password = unquote(parts.username or ""), unquote(parts.password or "")
+        carried = [password, *(value for _, value in parse_qsl(parts.query))]
+        found |= {value for value in carried if len(value) >= SHORTEST_IN_ADDRESS}
+        if password:
+            found.add(b64encode(f"{user}:{password}".encode()).decode())
+        spelled = found | {quote(value, safe="") for value in found} | {quote(value) for value in found}
+        self._found = tuple(sorted(spelled, key=lambda value: (-len(value), value)))
+
+    def __repr__(self) -> str:
+        return f"Secrets({len(self._found)})"
+
+    def cut_from(self, text: str) -> str:
+        """Return the text with ``[key]`` in place of every secret."""
+        for secret in self._found:
+            text = text.replace(secret, "[key]")
+        return text
