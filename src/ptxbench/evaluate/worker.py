@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
-import sys
 import threading
 import time
-from pathlib import Path
 
 from pydantic import ValidationError
 
 from ptxbench.core.bounded import BoundedOutput
 from ptxbench.core.errors import InfrastructureError, JudgeError, ToolMissing
+from ptxbench.core.interpreter import module_command, module_environment
 from ptxbench.evaluate.findings import Findings
 from ptxbench.evaluate.judge.request import LINE_BYTES, Reply, Request
 
@@ -101,16 +100,11 @@ class JudgeProcess:
 
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
-        environment = os.environ | {
-            "PYTHONPATH": os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path if entry),
-            # The reference is timed on one core, as the candidate is.
-            "OPENBLAS_NUM_THREADS": "1",
-            "OMP_NUM_THREADS": "1",
-            "MKL_NUM_THREADS": "1",
-        }
+        # The reference is timed on one core, as the candidate is.
+        environment = module_environment(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-s", "-m", "ptxbench.evaluate.judge.serve", str(theirs.fileno())],
+                module_command("ptxbench.evaluate.judge.serve", str(theirs.fileno())),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,

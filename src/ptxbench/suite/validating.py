@@ -12,6 +12,7 @@ from ptxbench.suite.constraints import holds
 from ptxbench.suite.degenerate import degenerate
 from ptxbench.suite.finding import Finding
 from ptxbench.suite.suite import Suite
+from ptxbench.suite.trial import tried
 
 
 def validate(suite: Suite, names: Sequence[str] | None = None) -> list[Finding]:
@@ -23,7 +24,8 @@ def validate(suite: Suite, names: Sequence[str] | None = None) -> list[Finding]:
 
     Structure: constraints hold, every input has a descriptor and a sampler, the reference's arguments are the inputs, files exist
     with the right shape and type, UUIDs are unique. Degenerate tasks: all zeros or a constant pass, no output depends on an
-    input, an answer scaled by 0.85 passes the strict rule (see ``degenerate``).
+    input, an answer scaled by 0.85 passes the strict rule (see ``degenerate``). References of foreign folders run in processes of
+    their own, with limits.
     """
     findings = [Finding(severity="error", code="record", task="", text=f"{one.where}: {one.message}") for one in suite.problems]
     findings += [Finding(severity="warning", code="folder", task="", text=text) for text in suite.warnings]
@@ -35,7 +37,7 @@ def validate(suite: Suite, names: Sequence[str] | None = None) -> list[Finding]:
             structure += _workload(spec, one)
         findings += structure
         if not any(finding.severity == "error" for finding in structure):
-            findings += degenerate(spec)
+            findings += degenerate(spec) if spec.root is None else tried(spec)
     return findings
 
 
