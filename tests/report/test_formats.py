@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import pytest
 
@@ -218,6 +219,39 @@ def test_an_empty_report_can_be_rendered(format):
 def test_turns_not_reached_are_rendered(format):
     rows = summarise([], {KEY: plan(not_reached=(NotReached(trajectory="plain-0", variant="plain", first=0),))})
     assert KEY.task in render(rows, format)
+
+
+ODD = [
+    "a|b",
+    "x\\|y",
+    "a,b;c",
+    'say "hi"',
+    "two\nlines\r\n",
+    "[red]x[/red]",
+    "<b>&amp;",
+    "`*_[l](u)",
+    "漢字 ü 🚀",
+    "\x1b[31m\u202e",
+    "=1+1",
+    "",
+]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_names_are_shown_as_they_are_and_break_nothing(name):
+    key = KEY.model_copy(update={"model": f"m{name}", "task": f"t{name}", "pack": f"p{name}", "run": f"r{name}", "workload": name})
+    rows = summarise([turn("plain-0", 0, Outcome.CORRECT, 1.0, "qualified", key=key)], {key: plan(trajectories=1, turns=1)})
+    (line, *_) = csv.DictReader(io.StringIO(render(rows, "csv"), newline=""))
+    assert (line["model"], line["task"], line["run"]) == (key.model, key.task, key.run)
+    assert json.loads(render(rows, "json"))[0]["key"]["task"] == key.task
+    markdown = render(rows, "markdown")
+    cells = [re.split(r"(?<!\\)(?:\\\\)*\|", line) for line in markdown.splitlines() if line.startswith("|")]
+    assert [len(line) for line in cells] == [9, 9, 9]
+    assert not re.search(r"(?<!\\)(?:\\\\)*<(?!br>)", markdown)
+    for text in (markdown, render(rows, "table", width=200)):
+        assert all(c.isprintable() or c == "\n" for c in text)
+    if name.isprintable():
+        assert f"m{name}" in render(rows, "table", width=200)
 
 
 def test_an_unknown_format_is_refused(measured):

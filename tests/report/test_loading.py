@@ -81,3 +81,10 @@ def test_a_manifest_that_cannot_be_read_is_refused(tmp_path, text):
     (tmp_path / "run.json").write_text(text)
     with pytest.raises(UsageError, match=r"run\.json cannot be read"):
         load_runs([tmp_path])
+
+
+@pytest.mark.parametrize("config", [{}, {"variants": ["plain"], "trajectories": "many", "turns": 3}, {"variants": None}])
+def test_a_manifest_without_its_plan_is_refused(tmp_path, config):
+    (tmp_path / "run.json").write_text(json.dumps(MANIFEST | {"config": config}))
+    with pytest.raises(UsageError, match="how many turns were planned"):
+        load_runs([tmp_path])
