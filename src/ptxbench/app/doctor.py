@@ -188,7 +188,7 @@ def _models() -> Iterator[Check]:
     present = [key for key in KEYS if os.environ.get(key)]
     if os.environ.get("OPENAI_BASE_URL"):
         present.append("OPENAI_BASE_URL")
-    fix = "export OPENAI_API_KEY=… (and OPENAI_BASE_URL for a server of your own); replay/FILE needs none"
+    fix = "export OPENAI_API_KEY=KEY (and OPENAI_BASE_URL for a server of your own); replay/FILE needs none"
     yield Check(
         name="model credentials",
         status="ok" if present else "missing",

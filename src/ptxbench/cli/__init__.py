@@ -10,7 +10,7 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line; errors of ours become one clear line, a next step and the right exit code."""
     from ptxbench.cli.application import application
-    from ptxbench.cli.console import INTERRUPTED, prepare_streams, progress, show_error, show_fault
+    from ptxbench.cli.console import GLOBALS, INTERRUPTED, prepare_streams, progress, show_error, show_fault
     from ptxbench.core.errors import InfrastructureError, PtxbenchError
 
     prepare_streams()
@@ -20,8 +20,12 @@ def main() -> None:
         show_error(error)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        progress("interrupted")
+        progress(GLOBALS.when_interrupted)
         sys.exit(INTERRUPTED)
+    except SystemExit as leaving:
+        if leaving.code == INTERRUPTED:
+            progress(GLOBALS.when_interrupted)
+        raise
     except Exception:  # noqa: BLE001 - the outermost boundary: Python's own exit code, 1, would blame the candidate
         show_fault()
         sys.exit(InfrastructureError.exit_code)

@@ -28,6 +28,8 @@ class Globals:
     json: bool = False
     verbose: int = 0
     color: str = "auto"
+    when_interrupted: str = "interrupted"
+    """What Ctrl-C is answered with; a command that can go on later says how."""
 
 
 GLOBALS = Globals()

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ptxbench.cli.console import GLOBALS, INTERRUPTED, own_name, print_json, progress, say, wants_json
+from ptxbench.cli.console import GLOBALS, own_name, print_json, progress, say, wants_json
 from ptxbench.schema import Language, Profile
 
 
@@ -103,13 +103,10 @@ def register(application: typer.Typer) -> None:
             sampling=Sampling(temperature=temperature, max_tokens=max_tokens),
         )
         folder = out or default_folder(config)
-        try:
-            summary = run_benchmark(
-                config, out=folder, suite_paths=GLOBALS.suite, settings=machine_settings(), backend=backend, progress=show_event
-            )
-        except KeyboardInterrupt:
-            progress(f"interrupted; {folder} keeps what is finished, and the same command goes on from there")
-            raise typer.Exit(INTERRUPTED) from None
+        GLOBALS.when_interrupted = f"interrupted; {folder} keeps what is finished, and the same command goes on from there"
+        summary = run_benchmark(
+            config, out=folder, suite_paths=GLOBALS.suite, settings=machine_settings(), backend=backend, progress=show_event
+        )
         if as_json:
             print_json(summary)
         else:
