@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import subprocess
 import sys
 
 import pytest
@@ -82,6 +83,58 @@ def test_memory_and_file_limits_bind():
 def test_a_missing_tool_is_named():
     with pytest.raises(ToolMissing, match="no-such-tool"):
         run_tool(["/no-such-tool"], limits=ProcessLimits(wall_seconds=1), env=ENV)
+
+
+def test_a_missing_tool_is_named_under_limits_as_well(tmp_path):
+    (tmp_path / "not-executable").write_text("x")
+    limits = ProcessLimits(wall_seconds=5, cpu_seconds=5, memory_bytes=1 << 30, file_bytes=1 << 20)
+    for name in ("/no-such-tool", "no-such-tool", "./no-such-tool", str(tmp_path / "not-executable")):
+        with pytest.raises(ToolMissing, match="cannot start"):
+            run_tool([name], limits=limits, env=ENV)
+    (tmp_path / "here").write_text("#!/bin/sh\necho here\n")
+    (tmp_path / "here").chmod(0o755)
+    assert run_tool(["./here"], limits=limits, env=ENV, cwd=tmp_path).stdout == "here\n"
+
+
+def test_limits_above_those_that_bind_already_do_not_keep_a_tool_from_running():
+    script = (
+        "import os, resource, sys\n"
+        "for name in ('CPU', 'AS', 'FSIZE'):\n"
+        "    resource.setrlimit(getattr(resource, 'RLIMIT_' + name), {'CPU': (100, 100)}.get(name, (1 << 31, 1 << 31)))\n"
+        "os.geteuid() or os.setuid(65534)\n"
+        "from ptxbench.core.process import ProcessLimits, run_tool\n"
+        "limits = ProcessLimits(wall_seconds=20, cpu_seconds=1000, memory_bytes=1 << 40, file_bytes=1 << 40)\n"
+        "done = run_tool(['/bin/sh', '-c', 'ulimit -H -t; ulimit -v; ulimit -f'], limits=limits, env={'PATH': '/usr/bin:/bin'})\n"
+        "print(done.returncode, done.stdout.split(), done.stderr)\n"
+    )
+    code = f"import sys; sys.path[:0] = {sys.path!r}\nimport ptxbench.core.process\n{script}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == f"0 ['100', '{(1 << 31) // 1024}', '{(1 << 31) // 512}']", done.stderr
+
+
+def test_a_grandchild_that_prints_for_ever_does_not_keep_the_caller():
+    done = python("import subprocess; subprocess.Popen(['yes']); print('done', flush=True)", wall_seconds=60)
+    assert not done.timed_out and done.returncode == 0 and done.seconds < 30
+
+
+def test_a_tool_that_ignores_signals_and_never_reads_is_killed_in_time():
+    ignoring = "import signal\nfor s in (1, 2, 13, 15): signal.signal(s, signal.SIG_IGN)\n"
+    code = ignoring + "print('up', flush=True)\nwhile True: signal.pause()"
+    done = run_tool([sys.executable, "-c", code], limits=ProcessLimits(wall_seconds=3), env=ENV, stdin=b"x" * (64 << 20))
+    assert done.timed_out and done.returncode == -9 and done.stdout == "up\n"
+
+
+def test_a_tool_inherits_no_descriptor_and_runs_where_standard_input_is_closed():
+    script = (
+        "import os, sys\n"
+        "from ptxbench.core.process import ProcessLimits, run_tool\n"
+        "leak = os.open('/dev/null', os.O_RDONLY); os.set_inheritable(leak, True); os.close(0)\n"
+        "limits, command = ProcessLimits(wall_seconds=20), ['/bin/sh', '-c', 'cat; ls /proc/self/fd']\n"
+        "done = run_tool(command, limits=limits, env=dict(os.environ), stdin=b'in ')\n"
+        "print(done.stdout.split())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.strip() == "['in', '0', '1', '2', '3']", done.stderr
 
 
 @pytest.mark.parametrize("limit", [1, 2, 7, 100])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import selectors
+import shutil
 import signal
 import subprocess
 import threading
@@ -18,6 +19,8 @@ from ptxbench.core.errors import Cancelled, InfrastructureError, ToolMissing
 
 HARD_CPU_SECONDS = 10
 """CPU seconds past the limit until the kernel kills: at the limit itself it says SIGXCPU, which nothing else sends."""
+DRAIN_SECONDS = 2.0
+"""How long what an ended tool left in its pipes is read: a grandchild may go on printing for ever."""
 LONGEST_WAIT_SECONDS = 0.5
 """How long a cancelled run may go unnoticed."""
 
@@ -59,7 +62,10 @@ class Completed:
 
 
 def _limited(argv: Sequence[str], limits: ProcessLimits) -> list[str]:
-    """Wrap a command in the shell that sets its limits: ``preexec_fn`` is not safe in a process with threads."""
+    """Wrap a command in the shell that sets its limits: ``preexec_fn`` is not safe in a process with threads.
+
+    A limit that cannot be set is above one that binds already, which then stays: that is no failure of the tool.
+    """
     steps = []
     if limits.cpu_seconds is not None:
         steps += [f"ulimit -S -t {limits.cpu_seconds}", f"ulimit -H -t {limits.cpu_seconds + HARD_CPU_SECONDS}"]
@@ -69,7 +75,7 @@ def _limited(argv: Sequence[str], limits: ProcessLimits) -> list[str]:
         steps.append(f"ulimit -f {limits.file_bytes // 512}")
     if not steps:
         return list(argv)
-    return ["/bin/sh", "-c", " && ".join(steps) + ' && exec "$@"', "sh", *argv]
+    return ["/bin/sh", "-c", "".join(f"{step} 2>/dev/null || :\n" for step in steps) + 'exec "$@"', "sh", *argv]
 
 
 def run_tool(
@@ -88,9 +94,13 @@ def run_tool(
     ``Cancelled`` soon after ``cancel`` is set.
     """
     started = time.monotonic()
+    command = _limited(argv, limits)
+    if command[0] != argv[0] and _is_missing(argv[0], env, cwd):
+        # The shell that sets the limits would say it in its own words, as if the tool had failed.
+        raise ToolMissing(f"cannot start {argv[0]}: no such program", tool=argv[0])
     try:
         process = subprocess.Popen(
-            _limited(argv, limits),
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -125,6 +135,11 @@ def run_tool(
     )
 
 
+def _is_missing(program: str, env: Mapping[str, str], cwd: Path | None) -> bool:
+    where = str((cwd or Path()) / program) if os.sep in program else program
+    return shutil.which(where, path=env.get("PATH", os.defpath)) is None
+
+
 def _pump(
     process: subprocess.Popen[bytes],
     out: BoundedOutput,
@@ -139,6 +154,7 @@ def _pump(
     """
     assert process.stdin is not None and process.stdout is not None and process.stderr is not None
     pending = memoryview(stdin)
+    drained: float | None = None
     pidfd = os.pidfd_open(process.pid)
     try:
         with selectors.DefaultSelector() as selector:
@@ -162,8 +178,10 @@ def _pump(
                         _read(selector, key)
                     elif key.data == "stdin":
                         pending = _write(selector, process, pending)
-                if any(key.data == "end" for key, _ in ready) and not any(isinstance(key.data, BoundedOutput) for key, _ in ready):
-                    return True
+                if any(key.data == "end" for key, _ in ready):
+                    drained = drained or time.monotonic() + DRAIN_SECONDS
+                    if time.monotonic() >= drained or not any(isinstance(key.data, BoundedOutput) for key, _ in ready):
+                        return True
     finally:
         os.close(pidfd)
 
