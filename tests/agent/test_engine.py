@@ -307,8 +307,11 @@ def test_a_second_writer_is_refused(play, tmp_path):
 
 
 def test_a_full_disk_stops_the_run_and_it_resumes(play, scripted, tmp_path, monkeypatch):
+    everybody = asyncio.Barrier(3)
+
     class FullDisk(scripted.ScriptedEvaluator):
         async def evaluate(self, candidate, task, options):
+            await everybody.wait()  # all replies are paid for before the disk is full
             raise StorageError("no space left")
 
     with pytest.raises(StorageError, match="no space left"):

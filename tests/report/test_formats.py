@@ -10,6 +10,7 @@ import pytest
 from ptxbench.core.errors import UsageError
 from ptxbench.metrics import NotReached, Plan, Row, summarise
 from ptxbench.report import render
+from ptxbench.report.cells import comparable_groups, heading
 from ptxbench.schema import CellKey, CorrectVerdict, Outcome, TokenCount, Turn, TurnHashes, TurnProof
 
 KEY = CellKey(
@@ -257,3 +258,25 @@ def test_names_are_shown_as_they_are_and_break_nothing(name):
 def test_an_unknown_format_is_refused(measured):
     with pytest.raises(UsageError, match="latex"):
         render(measured, "latex")
+
+
+def rows_with(*settings):
+    """One row per set of settings, otherwise alike."""
+    rows = []
+    for number, one in enumerate(settings):
+        key = KEY.model_copy(update={"run": f"run-{number}"})
+        rows += summarise([turn("plain-0", 0, Outcome.CORRECT, 1.0, "qualified", key=key)], {key: plan(settings=one)})
+    return rows
+
+
+def test_another_feedback_or_turn_budget_makes_another_table():
+    usual = {"feedback": "full", "turns": "8", "suite": "aaaa", "judge": "bbbb"}
+    groups = comparable_groups(rows_with(usual, usual | {"feedback": "paper"}, usual | {"turns": "4"}, usual))
+    assert [len(group) for group in groups] == [2, 1, 1]
+    assert "feedback paper" in heading(groups[1]) and "turns 4" in heading(groups[2])
+
+
+@pytest.mark.parametrize("format", ["table", "markdown"])
+def test_another_judge_is_said_though_its_hash_is_not_shown(format):
+    text = render(rows_with({"judge": "aaaa"}, {"judge": "bbbb"}), format, width=120)
+    assert "not comparable" in text and "judge" in text and "aaaa" not in text

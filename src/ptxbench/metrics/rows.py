@@ -30,6 +30,8 @@ class Plan(Record):
     baseline: str | None = None
     """Library and version that the reference latencies come from."""
     device_name: str | None = None
+    settings: dict[str, str] = Field(default_factory=dict)
+    """Everything else that must be equal for rows to be comparable (protocol section 9), by name."""
 
     @property
     def planned_turns(self) -> int:
@@ -88,3 +90,4 @@ class Row(Record):
     gpu_seconds: float = Field(ge=0)
     baseline: str | None = None
     device_name: str | None = None
+    settings: dict[str, str] = Field(default_factory=dict)

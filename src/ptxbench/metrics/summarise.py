@@ -55,6 +55,7 @@ def _row(key: CellKey, turns: list[Turn], plan: Plan | None) -> Row:
         gpu_seconds=_gpu_seconds(key, turns),
         baseline=plan.baseline if plan else None,
         device_name=plan.device_name if plan else None,
+        settings=plan.settings if plan else {},
     )
 
 

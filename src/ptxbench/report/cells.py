@@ -10,6 +10,8 @@ from ptxbench.metrics import LIMITS, AtLimit, Row
 
 ABSENT = "–"
 UNDECIDED = "undecided"
+HIDDEN = ("suite", "judge")
+"""Settings that keep rows apart and are too long to read in a heading: hashes."""
 
 
 @dataclass(frozen=True)
@@ -76,18 +78,28 @@ def heading(rows: Sequence[Row]) -> str:
     parts += [f"{name} {value}" for name in ("pack", "arm", "condition", "checkpoint") if (value := getattr(key, name))]
     parts.append(f"harness {key.harness}")
     baselines = sorted({row.baseline for row in rows if row.baseline})
+    parts += [f"{name} {value}" for name, value in rows[0].settings.items() if name not in HIDDEN]
     parts.append("baseline " + (", ".join(baselines) if baselines else "not measured"))
     return shown(" · ".join(parts))
 
 
 def comparable_groups(rows: Sequence[Row]) -> list[list[Row]]:
     """Return the rows in groups that may stand in one table (protocol section 9), in order."""
-    groups: dict[tuple[str | None, ...], list[Row]] = {}
+    groups: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
         key = row.key
-        same = (key.protocol, key.arch, key.device, key.language, key.pack, key.arm, key.condition, key.checkpoint, key.harness)
+        same = (
+            *(key.protocol, key.arch, key.device, key.language, key.pack, key.arm, key.condition, key.checkpoint, key.harness),
+            *row.settings.items(),
+        )
         groups.setdefault(same, []).append(row)
     return list(groups.values())
+
+
+def differences(groups: Sequence[Sequence[Row]]) -> str | None:
+    """Return one line with what keeps the groups apart and no heading names, None where nothing of the kind does."""
+    apart = [name for name in HIDDEN if len({group[0].settings.get(name) for group in groups}) > 1]
+    return f"These tables are not comparable: they come from another {' and another '.join(apart)}." if apart else None
 
 
 def notes(rows: Sequence[Row]) -> list[str]:

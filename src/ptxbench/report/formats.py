@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 from ptxbench.core.errors import UsageError
 from ptxbench.metrics import AtLimit, Row
-from ptxbench.report.cells import COLUMNS, comparable_groups, heading, notes, table_lines
+from ptxbench.report.cells import COLUMNS, comparable_groups, differences, heading, notes, table_lines
 from ptxbench.schema import CellKey
 
 Format = Literal["table", "json", "csv", "markdown"]
@@ -73,6 +73,9 @@ def _markdown(rows: Sequence[Row]) -> str:
         footnotes = notes(group)
         lines += ["", *(f"{note}  " for note in footnotes[:-1]), *footnotes[-1:]]
         parts.append("\n".join(lines) + "\n")
+    apart = differences(comparable_groups(rows))
+    if apart:
+        parts.append(apart + "\n")
     return "\n".join(parts)
 
 
@@ -111,4 +114,7 @@ def _table(rows: Sequence[Row], width: int | None, color: bool) -> str:
         told = [f"{line.task}, {line.model}: {line.outcomes}" for line in table_lines(group)] if narrow else []
         for note in (*told, *notes(group)):
             console.print(Text(note, style="dim"))
+    apart = differences(comparable_groups(rows))
+    if apart:
+        console.print(Text(apart))
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"

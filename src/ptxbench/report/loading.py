@@ -63,8 +63,25 @@ def _plans(folder: Path, manifest: Manifest, turns: list[Turn], gaps: list[EndSt
             ),
             baseline=_baseline(judged),
             device_name=judged.device.name if judged and judged.device else None,
+            settings=_settings(manifest),
         )
     return plans
+
+
+def _settings(manifest: Manifest) -> dict[str, str]:
+    """Return what else makes runs comparable (protocol section 9), in a few characters each."""
+    config = manifest.config
+    sampling = {
+        name: value for name, value in (config.get("sampling") or {}).items() if name not in ("seed", "timeout_s") and value
+    }
+    return {
+        "feedback": str(config.get("feedback")),
+        "history": str(config.get("history")),
+        "turns": str(config.get("turns")),
+        "sampling": ", ".join(f"{name} {value}" for name, value in sorted(sampling.items())) or "default",
+        "suite": manifest.suite.partition(":")[2][:8],
+        "judge": (manifest.code.judge or "unknown")[:8],
+    }
 
 
 def _counts(folder: Path, manifest: Manifest) -> dict[str, Any]:

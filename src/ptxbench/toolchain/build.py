@@ -14,6 +14,7 @@ from ptxbench import arch as architectures
 from ptxbench.core.atomic import storage_error
 from ptxbench.core.canonical import content_hash
 from ptxbench.core.errors import InfrastructureError, SourceError
+from ptxbench.core.fingerprint import code_fingerprint
 from ptxbench.core.settings import Settings
 from ptxbench.schema import Build, Candidate, Diagnostic, KernelBuild, Language, Limits, ToolchainVersions, Violation
 from ptxbench.toolchain.cache import BuildCache, CachedBuild
@@ -23,7 +24,6 @@ from ptxbench.toolchain.compile import Compilation, compile_candidate
 from ptxbench.toolchain.demangle import short_name
 from ptxbench.toolchain.diagnostics import Diagnostics, Stage, diagnose
 from ptxbench.toolchain.ending import ended_by_limit, killed_from_outside, limit_record
-from ptxbench.toolchain.fingerprint import code_fingerprint
 from ptxbench.toolchain.paths import RecordPaths
 from ptxbench.toolchain.policing import NEVER_COMPILED, PolicyParts, inspected, screened
 from ptxbench.toolchain.ptx import PtxLines
@@ -195,7 +195,7 @@ def _key(candidate: Candidate, tools: HostToolchain, policy: PolicyInputs) -> st
             "flags": flags(candidate, policy),
             "runtime": runtime,
             "tools": tools.versions.model_dump(),
-            "code": code_fingerprint(),
+            "code": code_fingerprint("toolchain"),
         }
     )
 

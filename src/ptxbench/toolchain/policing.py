@@ -6,12 +6,12 @@ from pathlib import Path
 
 from ptxbench.core.canonical import content_hash, sha256
 from ptxbench.core.errors import InfrastructureError
+from ptxbench.core.fingerprint import code_fingerprint
 from ptxbench.core.process import ProcessLimits, run_tool
 from ptxbench.schema import Candidate, Language, Violation
 from ptxbench.toolchain.cache import BuildCache
 from ptxbench.toolchain.command import PolicyInputs, driver_entry_command
 from ptxbench.toolchain.compile import Compilation, ensure_space
-from ptxbench.toolchain.fingerprint import code_fingerprint
 from ptxbench.toolchain.scratch import scratch_folder
 from ptxbench.toolchain.tools import HostToolchain, Toolchain
 
@@ -63,7 +63,7 @@ class PolicyParts:
         return PolicyInputs(refused_headers(), self._object(entry.source, tools), tuple(entry.link_flags))
 
     def _object(self, source: Path, tools: Toolchain) -> Path:
-        key = content_hash([code_fingerprint(), tools.versions.model_dump(), source.name])
+        key = content_hash([code_fingerprint("toolchain"), tools.versions.model_dump(), source.name])
         known = self._objects.get(key)
         if known is None or not known.is_file():
             with self._cache.building(key):

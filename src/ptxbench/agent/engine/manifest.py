@@ -6,6 +6,7 @@ import json
 import platform
 import secrets
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from ptxbench.agent.models.message import Model
 from ptxbench.agent.templating import templates_hash
 from ptxbench.core.atomic import write_atomic
 from ptxbench.core.errors import RunMismatch, UsageError
+from ptxbench.core.fingerprint import code_fingerprint
 from ptxbench.schema import PROTOCOL_VERSION, SCHEMA_VERSION, CellKey, Record
 
 MANIFEST_NAME = "run.json"
@@ -34,10 +36,14 @@ class ManifestCell(Record):
 
 
 class Code(Record):
-    """The version of the code that made the run, and the hash of its prompt and feedback templates."""
+    """The code that made the run: its version, and hashes of its prompt and feedback templates and of all that judges."""
 
     version: str
     templates: str
+    judge: str | None = None
+    """Hash of the rooms that decide a verdict."""
+    numpy: str | None = None
+    """Version of the library that the judge computes with."""
 
 
 class Environment(Record):
@@ -81,6 +87,8 @@ class Manifest(Record):
             ("cells", [cell.model_dump() for cell in self._anonymous()], [cell.model_dump() for cell in other._anonymous()]),
             ("suite", self.suite, other.suite),
             ("code.templates", self.code.templates, other.code.templates),
+            ("code.judge", self.code.judge, other.code.judge),
+            ("code.numpy", self.code.numpy, other.code.numpy),
         ):
             if mine != theirs:
                 raise RunMismatch(
@@ -163,13 +171,22 @@ def new_manifest(
     return Manifest(
         run=run,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        code=Code(version=__version__, templates=templates_hash()),
+        code=_code(),
         environment=Environment(python=platform.python_version(), platform=f"{platform.system()} {platform.machine()}"),
         model=model.name,
         model_facts=model.facts(),
         suite=suite_hash,
         config=config.model_copy(update={"model": model.name}).model_dump(mode="json"),
         cells=cells,
+    )
+
+
+def _code() -> Code:
+    return Code(
+        version=__version__,
+        templates=templates_hash(),
+        judge=code_fingerprint("schema", "arch", "suite", "toolchain", "evaluate"),
+        numpy=version("numpy"),
     )
 
 

@@ -1,0 +1,21 @@
+"""Hashes of code: what older code wrote is told apart from what the present code would write."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1]
+
+
+@lru_cache(maxsize=8)
+def code_fingerprint(*rooms: str) -> str:
+    """Return the hash of every file of the named rooms: code, tables, headers and templates."""
+    digest = hashlib.sha256()
+    for room in rooms:
+        for path in sorted((PACKAGE / room).rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                digest.update(f"{path.relative_to(PACKAGE)}\0{path.stat().st_size}\0".encode())
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
