@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,12 +51,19 @@ CHEATS = {
     # right while compared, wrong while timed
     "wrong_when_timed": Expected(Outcome.WRONG_VALUE, paper=True, text="while timing", stages=TIMED),
     "py_lies": Expected(Outcome.TAMPERED, paper=True, text="the judge's clock", stages=TIMED),
+    "py_slow_to_ask": Expected(Outcome.TAMPERED, paper=True, text="the judge's clock", stages=TIMED),
+    "py_lies_now_and_then": Expected(Outcome.TAMPERED, paper=True, text="the judge's clock", stages=TIMED),
+    "py_returns_lazily": Expected(Outcome.TAMPERED, paper=True, text="the judge's clock", stages=TIMED),
     "cached_by_content": Expected(Outcome.TAMPERED, paper=True, text="results are kept", stages=TIMED),
+    "py_keeps_and_lies": Expected(Outcome.TAMPERED, paper=True, text="results are kept", stages=TIMED),
+    "py_prepares": Expected(Outcome.TAMPERED, paper=True, text="results are kept", stages=TIMED),
+    "late_when_timed": Expected(Outcome.WRONG_VALUE, paper=True, text="while timing", stages=TIMED),
     # crashes
     "segfault": Expected(Outcome.RUNTIME_ERROR, kind="signal", signal="SIGSEGV"),
     "abort": Expected(Outcome.RUNTIME_ERROR, kind="signal", signal="SIGABRT"),
     "divide": Expected(Outcome.RUNTIME_ERROR, kind="signal", signal="SIGFPE"),
     "odd_signal": Expected(Outcome.RUNTIME_ERROR, kind="signal", signal="signal 39"),
+    "old_door": Expected(Outcome.RUNTIME_ERROR, kind="signal", signal="SIGSYS"),
     "stack_overflow": Expected(Outcome.RUNTIME_ERROR, kind="signal", signal="SIGSEGV"),
     "allocates": Expected(Outcome.RUNTIME_ERROR, kind="signal", signal="SIGABRT"),
     "thread_bomb": Expected(Outcome.RUNTIME_ERROR, kind="signal", signal="SIGABRT"),
@@ -91,7 +99,13 @@ CHEATS = {
     "vandal": CORRECT,
     "fork_survivor": CORRECT,
     "py_reads_files": CORRECT,
+    "py_reads_secrets": CORRECT,
+    "doors": CORRECT,
 }
+
+
+if os.uname().machine != "x86_64":
+    del CHEATS["old_door"]
 
 
 def verdict_of(findings: Findings) -> Verdict:

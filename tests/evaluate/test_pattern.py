@@ -187,3 +187,31 @@ def test_an_axis_that_is_wrong_everywhere_confines_nothing() -> None:
     wrong = np.zeros((4, 6), bool)
     wrong[:, 2] = True
     assert [found.axis for found in locate(wrong, ("M", "N"))] == ["N"]
+
+
+@pytest.mark.parametrize("part", [0.5, 0.75, 0.9])
+def test_a_relation_that_holds_for_most_rows_is_not_said_of_the_whole(part: float) -> None:
+    expected = draw(64, 64)
+    some = np.arange(64) < 64 * part
+    for got in (
+        np.where(some[:, None], expected * 2, expected),
+        np.where(some[:, None], expected + 3, expected),
+        np.where(some[:, None], expected.T, expected),
+        np.where(some[:, None], np.roll(expected, 1, axis=1), expected),
+    ):
+        pattern = described(got, expected, "MN")
+        assert (pattern.kind, pattern.details["where"][0]["last"]) == ("confined", int(some.sum()) - 1)
+
+
+def test_large_values_of_float64_are_not_called_infinite() -> None:
+    expected = draw(16, 16, dtype=np.float64)
+    got = expected.copy()
+    got[3] = 1e200
+    assert described(got, expected, "MN").kind == "confined"
+
+
+def test_minus_ones_are_not_called_unwritten_for_sure() -> None:
+    expected = np.arange(64, dtype=np.int32).reshape(8, 8)
+    got = expected.copy()
+    got[2] = -1
+    assert described(got, expected, "MN").text == "8 of 64 elements (12.5 %) hold -1, as does what was never written where M = 2"

@@ -112,3 +112,47 @@ def test_a_uniform_error_inside_every_element_bound_breaks_the_norm_alone(suite:
     assert (judged.paper, judged.strict) == (True, False)
     assert [broken.profiles for broken in judged.reasons] == [(Profile.STRICT,)]
     assert "Frobenius" in judged.reasons[0].text
+
+
+def test_largest_relative_error_is_finite_even_where_nothing_was_expected() -> None:
+    found = compare(np.array([1e10, 1.0]), np.array([0.0, 2.0]), None, atol=0.0, rtol=0.0, poison=POISON)
+    assert (found.strict_wrong, found.max_abs, found.max_rel) == (2, 1e10, 0.5)
+
+
+def test_norm_leaves_out_what_overflows_in_the_type_of_the_output() -> None:
+    expected = np.array([math.inf, 1.0], np.float16)
+    found = compare(expected.copy(), expected, np.array([70000.0, 1.0]), atol=1e-2, rtol=1e-2, poison=POISON)
+    assert (found.strict_wrong, found.frobenius) == (0, 0.0)
+    assert (
+        compare(np.array([5, 1.0], np.float16), expected, np.array([7e4, 1.0]), atol=1e-2, rtol=1e-2, poison=POISON).strict_wrong
+        == 1
+    )
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e-30, 1.0, 1e30, 1e200])
+def test_norm_does_not_depend_on_the_size_of_the_values(size: float) -> None:
+    expected = np.array([3.0, 4.0]) * size
+    found = compare(expected * 1.1, expected, expected, atol=0.0, rtol=1.0, poison=POISON)
+    assert found.frobenius == pytest.approx(0.1)
+    assert root_mean_square(expected) == pytest.approx(size * math.sqrt(12.5))
+
+
+def test_integers_are_compared_exactly() -> None:
+    expected = np.array([(1 << 60) + 1, -1, 7], np.int64)
+    got = np.array([1 << 60, -1, 7], np.int64)
+    assert compare(got, expected, None, atol=0.0, rtol=0.0, poison=POISON).wrong.tolist() == [True, False, False]
+
+
+def test_unwritten_truth_values_are_not_true() -> None:
+    got = np.zeros(4, np.uint8)
+    got[:] = POISON
+    found = compare(got.view(np.bool_), np.ones(4, np.bool_), None, atol=1e-2, rtol=1e-2, poison=POISON)
+    assert (found.unwritten, found.strict_wrong) == (4, 4)
+
+
+def test_nan_of_an_eight_bit_type_is_right_where_the_reference_has_one() -> None:
+    nan = np.full(2, POISON, np.uint8).view(ml_dtypes.float8_e4m3fn)
+    found = compare(nan, nan.copy(), None, atol=1e-2, rtol=1e-2, poison=POISON)
+    assert (found.unwritten, found.strict_wrong) == (0, 0)
+    ours = compare(nan, np.ones(2, ml_dtypes.float8_e4m3fn), None, atol=1e-2, rtol=1e-2, poison=POISON)
+    assert (ours.unwritten, ours.strict_wrong) == (2, 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -164,3 +165,27 @@ def test_filter_jumps_only_forward_inside_itself_and_ends_with_a_verdict(machine
         if code & 0x07 == 0x05:
             assert place + 1 + max(yes, no) < len(steps)
     assert steps[-1][0] == 0x06
+
+
+def test_processor_time_is_seen_from_outside_and_a_sleep_is_none() -> None:
+    works = "import time\ndef run(x, y):\n    end = time.process_time() + 0.2\n    while time.process_time() < end: pass\n"
+    sleeps = "import time\ndef run(x, y):\n    time.sleep(0.2)\n"
+    seen = []
+    for text in (works, sleeps):
+        with staging() as memory, Child(program(text), memory, Limits()) as child:
+            child.load()
+            answer = child.call([0], 20)
+            assert isinstance(answer, Answer)
+            assert answer.cpu_ns is not None
+            assert answer.wall_ns > 0.19e9
+            seen.append(answer.cpu_ns)
+    assert seen[0] > 0.19e9
+    assert seen[1] < 0.1e9
+
+
+def test_a_child_that_reads_no_questions_does_not_hold_the_judge() -> None:
+    with staging() as memory, Child(program("def run(x, y): pass\n"), memory, Limits()) as child:
+        os.kill(child.pid, signal.SIGSTOP)
+        while child._send({"do": "ping", "token": "x" * 1000}):
+            pass
+        assert isinstance(child.ping(0.1), RunFailure)

@@ -95,3 +95,29 @@ def test_descriptors_are_given_back(layout: Layout) -> None:
         with Staging(layout, 1) as staging, frozen_memory("test", b"x"):
             staging.write(0, INPUTS)
     assert descriptors() == before
+
+
+def test_a_glimpse_sees_a_late_last_element_and_most_other_changes(layout: Layout) -> None:
+    with Staging(layout, 1) as staging:
+        staging.write(1, INPUTS)
+        before = staging.glimpse(1)
+        shared, cell = candidates_view(staging), layout.slots[1].outputs[0]
+        shared[cell.offset + cell.size_bytes - 1] = 1
+        assert staging.glimpse(1) != before
+        staging.write(1, INPUTS)
+        assert staging.glimpse(1) == before
+        shared[cell.offset : cell.offset + cell.size_bytes // 2] = 1
+        assert staging.glimpse(1) != before
+        assert staging.glimpse(0) == b"\0" * len(before), "another slot, where nothing was written"
+
+
+def test_places_of_a_glimpse_differ_by_evaluation() -> None:
+    layout = lay_out(INPUTS, {"C": np.zeros(1 << 20, np.float32)}, DTYPES | {"C": "float32"}, 1)
+    numbers = np.random.default_rng(0).integers(0, 256, 4 << 20, dtype=np.uint8)
+    seen = []
+    for _ in range(2):
+        with Staging(layout, 1) as staging:
+            cell = layout.slots[0].outputs[0]
+            candidates_view(staging)[cell.offset : cell.offset + cell.size_bytes] = numbers
+            seen.append(staging.glimpse(0))
+    assert seen[0] != seen[1]

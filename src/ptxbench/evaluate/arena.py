@@ -21,6 +21,10 @@ class Arena(Protocol):
         """Write fresh inputs, poison the outputs and restore the guard bands."""
         ...
 
+    def glimpse(self, slot: int) -> bytes:
+        """Return the bytes of the outputs at some places that the candidate cannot know, in no time."""
+        ...
+
     def outputs(self, slot: int) -> dict[str, Array]:
         """Return copies of the outputs on the host."""
         ...
@@ -43,8 +47,4 @@ class Runner(Protocol):
 
     def call(self, slots: Sequence[int], seconds: float) -> Answer | RunFailure:
         """Call the candidate once on each slot, all within ``seconds``."""
-        ...
-
-    def ping(self, seconds: float) -> Answer | RunFailure:
-        """Ask for an answer that calls nothing."""
         ...

@@ -1,15 +1,19 @@
-"""Hold what a candidate's process claims about its own time against the judge's clock.
+"""Hold what a candidate's process claims about its own time against what the judge sees from outside.
 
-A call's claim cannot be checked alone: asking costs about as much as a small kernel takes. What can be checked is the least
-that the judge ever waited beyond claim and asking: noise only adds to it, a lie adds its full size to every single one.
+The judge sees two clocks that no candidate can turn: the wall time between question and answer, and the processor time that the
+kernel books on the process meanwhile. Both, less what asking costs, bound the true duration of a call from above, and disturbances
+rarely raise both; the lesser one is what was *seen*. What asking costs is measured before any code of the candidate is loaded,
+so that no candidate can make it look dear.
 
-Results that are kept and handed out again give themselves away in a similar manner: calls on inputs that the candidate had
-never seen take longer, all of them, than calls on inputs that it had.
+A candidate may lie in some calls and be honest in others. So no claim is compared with its own call: the claimed latency as a
+whole is compared with the quickest call that was seen, and no call can be quicker than the work that it does. Results that are
+kept or prepared make known inputs quick; they show on inputs that were drawn at random for this one evaluation.
 """
 
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ptxbench.evaluate.findings import STRICT_ONLY, BrokenRule
@@ -17,69 +21,82 @@ from ptxbench.evaluate.sandbox.child import Answer
 from ptxbench.schema import Flag
 
 SUSPICIOUS, SUSPICIOUS_US = 0.25, 20.0
-"""Unclaimed time a call, as a part of the claim and beyond it, from which on the clocks disagree: a flag."""
+"""Time seen in the quickest call beyond the claim, as a part of it and beyond that, from which on the clocks disagree: a flag."""
 IMPOSSIBLE, IMPOSSIBLE_US = 1.0, 50.0
 """The same from which on no scheduler explains it: evidence of interference."""
 COLD = 2.0
 """A batch walks through more memory than single calls do, and may be this much slower before that is a flag."""
-
 KEPT = 2.0
-"""How many times longer every call on new inputs may take than calls on old ones before results are being kept."""
+"""How many times longer than claimed every call on inputs of this evaluation alone may take before results are being kept."""
 
 
 @dataclass
 class ClockCheck:
-    """Collects answers: to pings (what asking costs), to single calls (the samples), to batches over several slots."""
+    """Collects answers: to single calls (the samples), to batches over several slots, to calls on inputs never seen before.
 
-    asking_us: list[float] = field(default_factory=list)
+    Args:
+        asking: answers to requests that called nothing, from before the candidate was loaded.
+        cores: how many cores the process may use; its processor time is spread over them.
+
+    """
+
+    asking: Sequence[Answer]
+    cores: int = 1
     single_us: list[float] = field(default_factory=list)
+    unseen_us: list[float] = field(default_factory=list)
+    between_us: list[float] = field(default_factory=list)
     batch_us: list[float] = field(default_factory=list)
-    batch_claims_us: list[float] = field(default_factory=list)
-    novel_us: list[float] = field(default_factory=list)
-    repeated_us: list[float] = field(default_factory=list)
+    unclaimed_us: list[float] = field(default_factory=list)
 
-    def ping(self, answer: Answer) -> None:
-        """Take the answer to a request that called nothing."""
-        self.asking_us.append(answer.wall_ns / 1e3)
-
-    def call(self, answer: Answer, *, novel: bool) -> None:
-        """Take the answer to one timed call; ``novel`` says that its inputs were new to the candidate."""
-        self.single_us.append((answer.wall_ns - sum(answer.claimed_ns)) / 1e3 - self._asking)
-        (self.novel_us if novel else self.repeated_us).append(sum(answer.claimed_ns) / 1e3)
+    def call(self, answer: Answer, *, unseen: bool = False) -> None:
+        """Take the answer to one call; ``unseen`` says that nobody could know its inputs before."""
+        (self.unseen_us if unseen else self.single_us).append(self._seen_us(answer))
+        if answer.idle_cpu_ns is not None:
+            self.between_us.append(answer.idle_cpu_ns / 1e3)
 
     def batch(self, answer: Answer) -> None:
-        """Take the answer to calls on several slots: unclaimed time is kept per call."""
-        unclaimed = (answer.wall_ns - sum(answer.claimed_ns)) / 1e3 - self._asking
-        self.batch_us.append(unclaimed / len(answer.claimed_ns))
-        self.batch_claims_us.append(statistics.median(answer.claimed_ns) / 1e3)
+        """Take the answer to calls on several slots, where the cost of asking is spread: kept per call."""
+        calls = len(answer.claimed_ns)
+        self.batch_us.append(self._seen_us(answer) / calls)
+        self.unclaimed_us.append(max(0.0, self._seen_us(answer) - sum(answer.claimed_ns) / 1e3) / calls)
 
-    @property
-    def _asking(self) -> float:
-        return min(self.asking_us, default=0.0)
+    def _seen_us(self, answer: Answer) -> float:
+        """Return how long a request took at most, by the clock that was disturbed less."""
+        seen = answer.wall_ns - min((one.wall_ns for one in self.asking), default=0)
+        known = [one.cpu_ns for one in self.asking if one.cpu_ns is not None]
+        if answer.cpu_ns is not None and known:
+            seen = min(seen, answer.cpu_ns // self.cores - min(known))
+        return max(0.0, seen / 1e3)
 
-    @property
-    def unclaimed_us(self) -> float:
-        """The least unclaimed time a call, of single calls or of batches, whichever shows more."""
-        return max(min(self.single_us, default=0.0), min(self.batch_us, default=0.0))
+    def excess_us(self, claimed_us: float) -> float:
+        """Return how much longer than claimed the quickest call took, or a batch beyond its own claims, whichever is more."""
+        quickest = min([*self.single_us, *self.unseen_us], default=0.0) - claimed_us
+        return max(0.0, quickest, statistics.median(self.unclaimed_us) if self.unclaimed_us else 0.0)
 
     def is_settled(self, claimed_us: float) -> bool:
         """Whether the clocks agree, so that further batches could show nothing new."""
-        return claimed_us > 0 and self.unclaimed_us <= SUSPICIOUS * claimed_us + SUSPICIOUS_US
+        return claimed_us > 0 and self.excess_us(claimed_us) <= SUSPICIOUS * claimed_us + SUSPICIOUS_US
+
+    def keeps_results(self, claimed_us: float) -> bool:
+        """Whether every single call on unseen inputs was much slower than claimed."""
+        return bool(self.unseen_us) and min(self.unseen_us) > KEPT * claimed_us + IMPOSSIBLE_US
 
     def judge(self, claimed_us: float) -> tuple[list[BrokenRule], list[Flag]]:
         """Return the evidence of interference, and the flags, for a claimed latency."""
-        text = f"of each call the judge's clock saw {self.unclaimed_us:.1f} us more than the {claimed_us:.1f} us claimed"
+        excess = self.excess_us(claimed_us)
         broken, flags = [], []
-        if claimed_us <= 0 or self.unclaimed_us > IMPOSSIBLE * claimed_us + IMPOSSIBLE_US:
+        text = f"of each call the judge's clock saw {excess:.1f} us more than the {claimed_us:.1f} us claimed"
+        if claimed_us <= 0 or excess > IMPOSSIBLE * claimed_us + IMPOSSIBLE_US:
             broken.append(BrokenRule(text=text, profiles=STRICT_ONLY, evidence=True))
         if not self.is_settled(claimed_us):
             flags.append(Flag(code="clock_disagrees", text=text))
-        elif min(self.batch_claims_us, default=0.0) > COLD * claimed_us + SUSPICIOUS_US:
-            text = f"{min(self.batch_claims_us):.1f} us a call in batches, {claimed_us:.1f} us alone"
+        elif min(self.batch_us, default=0.0) > COLD * claimed_us + SUSPICIOUS_US:
+            text = f"{min(self.batch_us):.1f} us a call in batches, {claimed_us:.1f} us alone"
             flags.append(Flag(code="clock_disagrees", text=text))
-        if self.novel_us and self.repeated_us:
-            new, old = min(self.novel_us), statistics.median(self.repeated_us)
-            if new > KEPT * old + IMPOSSIBLE_US:
-                text = f"calls on new inputs take {new:.1f} us, on inputs seen before {old:.1f} us: results are kept"
-                broken.append(BrokenRule(text=text, profiles=STRICT_ONLY, evidence=True))
+        if self.keeps_results(claimed_us):
+            text = f"calls on new inputs take {min(self.unseen_us):.1f} us, claimed are {claimed_us:.1f} us: results are kept"
+            broken.append(BrokenRule(text=text, profiles=STRICT_ONLY, evidence=True))
+        between = statistics.median(self.between_us) if self.between_us else 0.0
+        if between > SUSPICIOUS * claimed_us + IMPOSSIBLE_US:
+            flags.append(Flag(code="works_between_calls", text=f"the process used {between:.1f} us of the processor between calls"))
         return broken, flags

@@ -26,6 +26,8 @@ from ptxbench.schema import (
 )  # fmt: skip
 from ptxbench.suite.dtypes import Array
 
+LATE = BrokenRule(text="an output changed after the call had returned", profiles=STRICT_ONLY, evidence=True)
+
 
 @dataclass(frozen=True)
 class JudgedOutput:
@@ -124,8 +126,9 @@ class Comparing:
             if isinstance(answer, RunFailure):
                 result.failure = answer
                 break
+            first_seen = arena.glimpse(0)
             result.call_s = min(result.call_s, answer.wall_ns / 1e9)
-            broken = self._judge(arena, against, answer.returned)
+            broken = self._judge(arena, against, answer.returned, first_seen)
             known = {rule.text for rule in result.broken}
             result.broken += [rule for rule in broken if rule.text not in known]
             if {profile for rule in result.broken for profile in rule.profiles} == set(BOTH):
@@ -146,7 +149,7 @@ class Comparing:
         extra = self._held.strict() if self._profile is Profile.STRICT else None
         return sets if extra is None else [*sets, extra]
 
-    def _judge(self, arena: Arena, against: InputSet, returned: str | None) -> list[BrokenRule]:
+    def _judge(self, arena: Arena, against: InputSet, returned: str | None, first_seen: bytes) -> list[BrokenRule]:
         """Judge one call by what the judge itself reads, and note it."""
         outputs = arena.outputs(0)
         memory = inspect_memory(arena, 0, against)
@@ -161,9 +164,8 @@ class Comparing:
         if broken and returned is not None and any(one.comparison.unwritten for one in judged):
             text = f"run returned {returned}; results belong into the output arguments"
             broken.append(BrokenRule(text=text, profiles=BOTH))
-        if not arena.same_outputs(0, outputs):
-            text = "an output changed after the call had returned"
-            broken.append(BrokenRule(text=text, profiles=STRICT_ONLY, evidence=True))
+        if arena.glimpse(0) != first_seen or not arena.same_outputs(0, outputs):
+            broken.append(LATE)
         return broken + memory
 
     def _note(self, judged: JudgedOutput, got: Array, against: InputSet) -> None:

@@ -1,7 +1,7 @@
 """The time stage of CPU tasks: wall clock, one core, several input sets in turn, every timed call checked.
 
-The child reports how long each call took. It could lie, so the judge times asking as well, sends batches of calls over several
-slots, and holds all claims against its own clock (``clock.py``).
+The child reports how long each call took. It could lie, so the judge holds all claims against clocks of its own, makes some calls
+on inputs that nobody can foresee, and sends batches of calls over several slots (``clock.py``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from ptxbench.evaluate.arena import Arena, Runner
 from ptxbench.evaluate.clock import ClockCheck
-from ptxbench.evaluate.compare import inspect_memory, judge_output
+from ptxbench.evaluate.compare import LATE, inspect_memory, judge_output
 from ptxbench.evaluate.findings import STRICT_ONLY, BrokenRule
 from ptxbench.evaluate.judge.held import TIMED_DRAWS, Held, InputSet
 from ptxbench.schema import Flag, Latency, ReferenceVersion, RunFailure
@@ -27,7 +27,8 @@ BUDGET_S = 1.0
 REFERENCE_BUDGET_S = 0.15
 """Time for the reference, before and again after the candidate."""
 LEAST_REFERENCE_SAMPLES, MOST_REFERENCE_SAMPLES = 2, 10
-PINGS = 8
+LEAST_UNSEEN, MOST_UNSEEN = 2, 8
+"""Calls on inputs that nobody can foresee (strict); more than the least only while all of them are much slower than claimed."""
 BATCH_S = 0.1
 LEAST_BATCHES, MOST_BATCHES = 3, 12
 """Batches for the cross-check of clocks; more than the least only while the clocks disagree."""
@@ -47,13 +48,12 @@ class Timed:
 class Timing:
     """Runs the stage for one candidate."""
 
-    def __init__(self, held: Held, slots: int, announce: Callable[[str], None]) -> None:
+    def __init__(self, held: Held, slots: int, clock: ClockCheck, announce: Callable[[str], None]) -> None:
         self._held = held
         self._slots = slots
         self._announce = announce
         self._verified: dict[int, dict[str, Array]] = {}
-        self._seen: set[int] = set()
-        self._clock = ClockCheck()
+        self._clock = clock
         self._result = Timed()
 
     def run(self, arena: Arena, runner: Runner, run_s: float, call_s: float) -> Timed:
@@ -62,24 +62,20 @@ class Timing:
         self._announce("reference")
         sets = [self._held.timed(number) for number in range(min(TIMED_DRAWS, TRIALS * iterations))]
         reference = time_reference(self._held, sets)
-        for _ in range(PINGS):
-            asked = runner.ping(run_s)
-            if isinstance(asked, RunFailure):
-                self._result.failure = asked
-                return self._result
-            self._clock.ping(asked)
         for _ in range(min(WARM_UP, iterations)):
-            if self._timed_call(arena, runner, 0, run_s) is None:
+            if self._timed_call(arena, runner, sets[0], run_s) is None:
                 return self._result
         trials: list[list[float]] = [[] for _ in range(TRIALS)]
         for number in range(TRIALS * iterations):
-            claimed = self._timed_call(arena, runner, number % len(sets), run_s)
+            claimed = self._timed_call(arena, runner, sets[number % len(sets)], run_s)
             if claimed is None:
                 return self._result
             trials[number // iterations].append(claimed)
         medians = [statistics.median(samples) for samples in trials]
         candidate_us = statistics.fmean(medians)
-        if not self._send_batches(arena, runner, run_s, candidate_us, call_s):
+        if not self._call_unseen(arena, runner, sets, run_s, candidate_us):
+            return self._result
+        if not self._send_batches(arena, runner, sets, run_s, candidate_us, call_s):
             return self._result
         broken, flags = self._clock.judge(candidate_us)
         self._result.broken += broken
@@ -101,52 +97,73 @@ class Timing:
         )
         return self._result
 
-    def _timed_call(self, arena: Arena, runner: Runner, number: int, run_s: float) -> float | None:
+    def _timed_call(self, arena: Arena, runner: Runner, against: InputSet, run_s: float, *, unseen: bool = False) -> float | None:
         """Make one call on slot 0 and check it; return the claimed microseconds, None when timing is over."""
         self._announce("time")
-        arena.write(0, self._held.timed(number).inputs)
+        arena.write(0, against.inputs)
         answer = runner.call([0], run_s)
         if isinstance(answer, RunFailure):
             self._result.failure = answer
             return None
-        self._clock.call(answer, novel=number not in self._seen)
-        self._seen.add(number)
-        return answer.claimed_ns[0] / 1e3 if self._check(arena, 0, number) else None
+        first_seen = arena.glimpse(0)
+        self._clock.call(answer, unseen=unseen)
+        return answer.claimed_ns[0] / 1e3 if self._check(arena, 0, against, first_seen) else None
 
-    def _check(self, arena: Arena, slot: int, number: int) -> bool:
+    def _check(self, arena: Arena, slot: int, against: InputSet, first_seen: bytes) -> bool:
         """Check the outputs of a timed call; once verified, the same bits need no second look."""
-        against = self._held.timed(number)
-        broken = inspect_memory(arena, slot, against)
-        if number not in self._verified or not arena.same_outputs(slot, self._verified[number]):
+        broken = []
+        verified = self._verified.get(against.seed)
+        if verified is None or not arena.same_outputs(slot, verified):
             outputs = arena.outputs(slot)
             for name, got in outputs.items():
                 judged = judge_output(self._held.task, name, got, against, against)
                 broken += [
-                    BrokenRule(text=f"while timing: {rule.text}", profiles=STRICT_ONLY)
+                    BrokenRule(text=f"while timing, inputs of seed {against.seed}: {rule.text}", profiles=STRICT_ONLY)
                     for rule in judged.reasons
                     if not judged.strict
                 ]
             if not broken:
-                self._verified[number] = outputs
+                self._verified[against.seed] = outputs
+        broken += inspect_memory(arena, slot, against)
+        if arena.glimpse(slot) != first_seen:
+            broken.append(LATE)
         self._result.outputs_checked += 1
         self._result.broken += broken
         return not broken
 
-    def _send_batches(self, arena: Arena, runner: Runner, run_s: float, claimed_us: float, call_s: float) -> bool:
+    def _call_unseen(self, arena: Arena, runner: Runner, sets: Sequence[InputSet], run_s: float, claimed_us: float) -> bool:
+        """Call the candidate on inputs drawn for it alone; return whether all calls went well. ``paper`` needs none."""
+        for number in range(MOST_UNSEEN if self._held.oracle is not None else 0):
+            if number >= LEAST_UNSEEN and not self._clock.keeps_results(claimed_us):
+                break
+            self._announce("reference")
+            unseen = self._held.unseen()
+            # A known set first: what the process had to be woken for must not count against the new one.
+            if self._timed_call(arena, runner, sets[0], run_s) is None:
+                return False
+            if self._timed_call(arena, runner, unseen, run_s, unseen=True) is None:
+                return False
+        return True
+
+    def _send_batches(
+        self, arena: Arena, runner: Runner, sets: Sequence[InputSet], run_s: float, claimed_us: float, call_s: float
+    ) -> bool:
         """Call the candidate on several slots at once until the clocks agree; return whether all calls went well."""
         slots = max(1, min(self._slots, int(BATCH_S / max(call_s, 1e-6))))
         least, most = (LEAST_BATCHES, MOST_BATCHES) if call_s < BUDGET_S else (0, 1)
+        in_turn = [sets[slot % len(sets)] for slot in range(slots)]
         for number in range(most):
             if number >= least and self._clock.is_settled(claimed_us):
                 break
             self._announce("time")
-            for slot in range(slots):
-                arena.write(slot, self._held.timed(slot % len(self._seen)).inputs)
+            for slot, against in enumerate(in_turn):
+                arena.write(slot, against.inputs)
             answer = runner.call(range(slots), run_s * slots)
             if isinstance(answer, RunFailure):
                 self._result.failure = answer
                 return False
-            if not all(self._check(arena, slot, slot % len(self._seen)) for slot in range(slots)):
+            first_seen = [arena.glimpse(slot) for slot in range(slots)]
+            if not all(self._check(arena, slot, against, first_seen[slot]) for slot, against in enumerate(in_turn)):
                 return False
             self._clock.batch(answer)
         return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import time
 from collections.abc import Callable, Sequence
@@ -11,11 +12,12 @@ from typing import TypeVar
 
 from ptxbench.core.canonical import content_hash
 from ptxbench.core.errors import JudgeError
+from ptxbench.evaluate.clock import ClockCheck
 from ptxbench.evaluate.compare import Compared, Comparing
 from ptxbench.evaluate.findings import BOTH, BrokenRule, Findings, StageFailure
 from ptxbench.evaluate.judge.held import Held, Holdings, ReferenceFailed
 from ptxbench.evaluate.judge.request import Request
-from ptxbench.evaluate.sandbox.child import Child
+from ptxbench.evaluate.sandbox.child import Answer, Child
 from ptxbench.evaluate.sandbox.launch import Program
 from ptxbench.evaluate.sandbox.protections import summarise
 from ptxbench.evaluate.sandbox.staging import Layout, Staging, lay_out
@@ -26,6 +28,8 @@ from ptxbench.suite.inputs import Inputs
 T = TypeVar("T")
 
 MOST_SLOTS = 8
+PINGS = 12
+PING_SECONDS = 10.0
 SLOTS_BYTES = 64 << 20
 """Staging memory that more than one slot may take."""
 
@@ -68,6 +72,7 @@ class _Run:
         self._run_s = run_s
         self._announce = announce
         self._seconds = {"start": child.start_s}
+        self._asking = _ask(child)
 
     def stages(self, wants_compare: bool, wants_time: bool, request: Request) -> Findings:
         compared, timed = Compared(), Timed()
@@ -82,7 +87,8 @@ class _Run:
                 failure = StageFailure(stage="compare", failure=compared.failure) if compared.failure else None
                 right = {profile for rule in compared.broken for profile in rule.profiles} != set(BOTH)
                 if wants_time and failure is None and right:
-                    timing = Timing(self._held, len(self._staging.layout.slots), self._step)
+                    clock = ClockCheck(self._asking, len(request.cpus) or len(os.sched_getaffinity(0)))
+                    timing = Timing(self._held, len(self._staging.layout.slots), clock, self._step)
                     timed = self._timed("time", lambda: timing.run(self._staging, self._child, self._run_s, compared.call_s))
                     failure = StageFailure(stage="time", failure=timed.failure) if timed.failure else None
         except ReferenceFailed as error:
@@ -118,6 +124,15 @@ class _Run:
         if not missing:
             return []
         return [Flag(code="weak_sandbox", text=f"this machine does not give: {', '.join(missing)}")]
+
+
+def _ask(child: Child) -> list[Answer]:
+    """Measure what asking costs; the process still runs nothing but our own code."""
+    answers = [child.ping(PING_SECONDS) for _ in range(PINGS)]
+    for answer in answers:
+        if isinstance(answer, RunFailure):
+            raise JudgeError(f"a candidate's process failed before the candidate was loaded: {answer.text}")
+    return [answer for answer in answers if isinstance(answer, Answer)]
 
 
 def reference_hash(task: Task) -> str:

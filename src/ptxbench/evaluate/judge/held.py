@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
@@ -18,10 +19,13 @@ from ptxbench.suite.inputs import Inputs, Kind, draw
 from ptxbench.suite.references import load_oracle, load_reference
 
 PUBLISHED_DRAWS = 3
-TIMED_DRAWS = 6
-"""Sets in turn while timing: more than are seen before, so that a candidate that keeps results shows by its first calls."""
+TIMED_DRAWS = 4
+"""Sets in turn while timing."""
 SEED_STRIDE = 16
 """Seeds of an evaluation's input sets: ``seed * 16`` and on, so that evaluations with different seeds share none."""
+
+UNSEEN_FROM = 1 << 50
+"""Seeds from here on are drawn at random, for one evaluation."""
 
 
 class ReferenceFailed(Exception):
@@ -71,6 +75,10 @@ class Held:
         """Return one of the sets that are used while timing."""
         return self._set(f"timed {number}", "published", PUBLISHED_DRAWS + 1 + number)
 
+    def unseen(self) -> InputSet:
+        """Return a set that was never drawn before and that nobody can foresee; it is not kept. Its ``seed`` makes it again."""
+        return self._make("published", UNSEEN_FROM + secrets.randbits(40))
+
     @property
     def bytes(self) -> int:
         """Memory that the sets take."""
@@ -78,14 +86,16 @@ class Held:
 
     def _set(self, name: str, kind: Kind, number: int) -> InputSet:
         if name not in self._sets:
-            seed = self.seed * SEED_STRIDE + number
-            inputs = draw(self.task, seed, kind)
-            started = time.perf_counter()
-            expected = self.compute(self.reference, inputs)
-            self.reference_s = max(self.reference_s, time.perf_counter() - started)
-            oracle = None if self.oracle is None else self.compute(self.oracle, inputs)
-            self._sets[name] = InputSet(kind, seed, inputs, expected, oracle)
+            self._sets[name] = self._make(kind, self.seed * SEED_STRIDE + number)
         return self._sets[name]
+
+    def _make(self, kind: Kind, seed: int) -> InputSet:
+        inputs = draw(self.task, seed, kind)
+        started = time.perf_counter()
+        expected = self.compute(self.reference, inputs)
+        self.reference_s = max(self.reference_s, time.perf_counter() - started)
+        oracle = None if self.oracle is None else self.compute(self.oracle, inputs)
+        return InputSet(kind, seed, inputs, expected, oracle)
 
     def compute(self, function: Callable[[Mapping[str, Any]], dict[str, Array]], inputs: Inputs) -> dict[str, Array]:
         """Call the reference or the oracle. Raises ``ReferenceFailed``, and ``InfrastructureError`` as it is."""

@@ -15,6 +15,8 @@ SAMPLE = 1 << 18
 """Elements that the tests of a whole-array relation look at."""
 EXPLAINED = 0.3
 """What a relation may leave of the error's norm: rounding to bfloat16 hides less than this of a factor of 0.99."""
+HOLDS = 0.95
+"""Share of the elements at which a relation must hold, each by itself: a factor on most rows is not a factor of the output."""
 LEAST = 4
 """Elements that a relation must be seen on."""
 
@@ -56,6 +58,8 @@ def unwritten(mismatch: Mismatch) -> MismatchPattern | None:
         return MismatchPattern(kind="unwritten", text="nothing was written to this output", details={"elements": total})
     place, details = _place(held, mismatch.axes)
     text = f"{_share(mismatch.unwritten, total)} never written{place}"
+    if mismatch.got.dtype.kind in "iu":
+        text = f"{_share(mismatch.unwritten, total)} hold {mismatch.got[held].flat[0]}, as does what was never written{place}"
     return MismatchPattern(kind="unwritten", text=text, details={"elements": mismatch.unwritten, **details})
 
 
@@ -72,7 +76,7 @@ def all_zeros(mismatch: Mismatch) -> MismatchPattern | None:
 
 def not_finite(mismatch: Mismatch) -> MismatchPattern | None:
     """NaN or infinity where the reference is finite."""
-    got = mismatch.got.astype(np.float32) if mismatch.got.dtype.kind not in "iub" else mismatch.got
+    got = mismatch.got.astype(np.float64)
     bad = mismatch.wrong & ~np.isfinite(got)
     count = int(np.count_nonzero(bad))
     if not count:
@@ -89,11 +93,12 @@ def not_finite(mismatch: Mismatch) -> MismatchPattern | None:
 def constant_factor(mismatch: Mismatch) -> MismatchPattern | None:
     """Find out whether the output is the reference times one number."""
     got, expected = _thin(mismatch.got, mismatch.expected)
-    strong = np.abs(expected) > 0.1 * np.sqrt(np.mean(np.square(expected))) if expected.size else np.empty(0, bool)
-    if np.count_nonzero(strong) < LEAST:
-        return None
-    factor = float(np.median(got[strong] / expected[strong]))
-    if factor == 0.0 or not _explains(got, expected * factor, expected):
+    with np.errstate(over="ignore"):
+        strong = np.abs(expected) > 0.1 * np.sqrt(np.mean(np.square(expected))) if expected.size else np.empty(0, bool)
+        if np.count_nonzero(strong) < LEAST:
+            return None
+        factor = float(np.median(got[strong] / expected[strong]))
+    if factor == 0.0 or not np.isfinite(factor) or not _explains(mismatch, got, expected * factor, expected):
         return None
     text = f"the output is {factor:.4g} times the reference"
     return MismatchPattern(kind="constant_factor", text=text, details={"factor": factor})
@@ -105,7 +110,7 @@ def constant_offset(mismatch: Mismatch) -> MismatchPattern | None:
     if got.size < LEAST:
         return None
     offset = float(np.median(got - expected))
-    if not _explains(got, expected + offset, expected):
+    if not _explains(mismatch, got, expected + offset, expected):
         return None
     text = f"the output is the reference plus {offset:.4g}"
     return MismatchPattern(kind="constant_offset", text=text, details={"offset": offset})
@@ -122,7 +127,7 @@ def transposed(mismatch: Mismatch) -> MismatchPattern | None:
     got = mismatch.got.reshape(stored)[:batches, ::thin]
     usual = mismatch.expected.reshape(stored)[:batches, ::thin]
     exchanged = mismatch.expected.reshape(-1, rows, columns)[:batches, :, ::thin].swapaxes(1, 2)
-    if not _explains(*(part.astype(np.float64).reshape(-1) for part in (got, exchanged, usual))):
+    if not _explains(mismatch, *_finite(got, exchanged, usual)):
         return None
     names = " and ".join(mismatch.axes[-2:])
     return MismatchPattern(kind="transposed", text=f"{names} are exchanged: the output is stored transposed")
@@ -135,7 +140,7 @@ def shifted(mismatch: Mismatch) -> MismatchPattern | None:
             continue
         got, expected = mismatch.got.swapaxes(0, axis), mismatch.expected.swapaxes(0, axis)
         for step, ours, theirs in ((1, slice(1, None), slice(None, -1)), (-1, slice(None, -1), slice(1, None))):
-            if _explains(*_thin(got[ours], expected[theirs], expected[ours])):
+            if _explains(mismatch, *_thin(got[ours], expected[theirs], expected[ours])):
                 text = f"the output is the reference moved by {step:+d} along {name}"
                 return MismatchPattern(kind="shifted", text=text, details={"axis": name, "step": step})
     return None
@@ -179,14 +184,27 @@ def _share(count: int, total: int) -> str:
 def _thin(*arrays: Array) -> tuple[Array, ...]:
     """Return at most ``SAMPLE`` places where all are finite, in float64, evenly spread (an odd step meets every tile)."""
     step = max(1, arrays[0].size // SAMPLE) | 1
-    pieces = [array.reshape(-1)[::step].astype(np.float64) for array in arrays]
+    return _finite(*(array.reshape(-1)[::step] for array in arrays))
+
+
+def _finite(*arrays: Array) -> tuple[Array, ...]:
+    """Return the places where all are finite, flat, in float64."""
+    pieces = [array.astype(np.float64).reshape(-1) for array in arrays]
     finite = np.logical_and.reduce([np.isfinite(piece) for piece in pieces])
     return tuple(piece[finite] for piece in pieces)
 
 
-def _explains(got: Array, relation: Array, expected: Array) -> bool:
-    """Whether a relation to the reference leaves much less of the error than the reference itself does."""
+def _explains(mismatch: Mismatch, got: Array, relation: Array, expected: Array) -> bool:
+    """Whether a relation leaves much less of the error than the reference itself does, and holds at nearly every element.
+
+    An element counts when the relation leaves a tenth of its error, or less than the tolerance (small outputs have a smaller one).
+    """
     if got.size < LEAST:
         return False
-    error = float(np.linalg.norm(got - expected))
-    return error > 0 and float(np.linalg.norm(got - relation)) <= EXPLAINED * error
+    with np.errstate(over="ignore", invalid="ignore"):
+        errors, rest = np.abs(got - expected), np.abs(got - relation)
+        error = float(np.linalg.norm(errors))
+        if not (error > 0 and float(np.linalg.norm(rest)) <= EXPLAINED * error):
+            return False
+        small = min(mismatch.atol, 0.02 * float(np.sqrt(np.mean(np.square(expected)))))
+        return float(np.mean(rest <= 0.1 * errors + small + mismatch.rtol * np.abs(relation))) >= HOLDS

@@ -45,11 +45,17 @@ _SIGNALS: dict[int, str] = {
 
 @dataclass(frozen=True)
 class Answer:
-    """What the child claims of a request (``claimed_ns`` per call) and what the judge's clock says of it (``wall_ns``)."""
+    """What the child claims of a request (``claimed_ns`` per call) and what the judge's clocks say of it.
+
+    ``wall_ns`` is the time between question and answer, ``cpu_ns`` the processor time of the process in it, ``idle_cpu_ns`` that
+    between the answer before and the question (both None where the kernel does not tell).
+    """
 
     claimed_ns: tuple[int, ...]
     wall_ns: int
     returned: str | None
+    cpu_ns: int | None = None
+    idle_cpu_ns: int | None = None
 
 
 class Child:
@@ -59,6 +65,7 @@ class Child:
         self._limits = limits
         self._output = BoundedOutput(limits.output_bytes)
         self._failure: RunFailure | None = None
+        self._answered_cpu_ns: int | None = None
         self.protections: dict[str, Any] = {}
         started = time.monotonic()
         with ExitStack() as stack:
@@ -124,11 +131,14 @@ class Child:
         if self._failure is not None:
             return self._failure
         token = secrets.token_hex(8)
+        asked_cpu = self._cpu_ns()
         begin = time.perf_counter_ns()
         if not self._send(message | {"token": token}):
             return self._ended()
         reply = self._receive(time.monotonic() + seconds)
         wall = time.perf_counter_ns() - begin
+        answered_cpu, before_cpu = self._cpu_ns(), self._answered_cpu_ns
+        self._answered_cpu_ns = answered_cpu
         if reply is None:
             return self._fail("timeout", f"{what} took longer than {seconds:g} s")
         if isinstance(reply, RunFailure):
@@ -141,12 +151,27 @@ class Child:
         if not isinstance(claimed, list) or not all(type(ns) is int and 0 <= ns < 1 << 62 for ns in claimed):
             return self._fail("forged_reply", "the claimed times are not times")
         returned = reply.get("returned")
-        return Answer(tuple(claimed), wall, None if returned is None else _clean(returned)[:200])
+        return Answer(
+            claimed_ns=tuple(claimed),
+            wall_ns=wall,
+            returned=None if returned is None else _clean(returned)[:200],
+            cpu_ns=None if answered_cpu is None or asked_cpu is None else answered_cpu - asked_cpu,
+            idle_cpu_ns=None if asked_cpu is None or before_cpu is None else asked_cpu - before_cpu,
+        )
+
+    def _cpu_ns(self) -> int | None:
+        """Return the processor time that the kernel has booked on the process, all its threads together."""
+        try:
+            # The clock of another process, as clock_getcpuclockid(3) makes it (Linux include/linux/posix-timers.h).
+            return time.clock_gettime_ns((~self.pid << 3) | 2)
+        except OSError:  # it has ended, or this kernel does not tell
+            return None
 
     def _send(self, message: dict[str, Any]) -> bool:
         try:
-            self._channel.send(json.dumps(message).encode())
-        except (BrokenPipeError, ConnectionResetError):
+            # Never waiting: a child that reads no questions could otherwise hold the judge.
+            self._channel.send(json.dumps(message).encode(), socket.MSG_DONTWAIT)
+        except (BrokenPipeError, ConnectionResetError, BlockingIOError):
             return False
         return True
 

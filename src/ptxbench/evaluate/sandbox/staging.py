@@ -21,6 +21,8 @@ from ptxbench.suite.dtypes import Array
 
 ALIGNMENT = 256
 GUARD_BYTES = 4096
+GLIMPSED = 64
+"""Places in each output that are looked at right after an answer."""
 POISON = 0xFF
 """Every byte of an unwritten output: a NaN in each floating-point type, unlike the NaNs that arithmetic makes."""
 MFD_EXEC = 0x10
@@ -109,6 +111,7 @@ class Staging:
         self.layout = layout
         self.descriptor = sealed_memory("ptxbench-staging", layout.size_bytes)
         self._bytes = np.frombuffer(mmap.mmap(self.descriptor, layout.size_bytes), dtype=np.uint8)
+        self._places = [_places(slot) for slot in layout.slots]
         self._guard = np.random.default_rng(seed).integers(1, 255, GUARD_BYTES + ALIGNMENT, dtype=np.uint8)
 
     def __enter__(self) -> Self:
@@ -127,14 +130,18 @@ class Staging:
     def write(self, slot: int, inputs: Arguments) -> None:
         """Write fresh inputs, poison the outputs and restore the guard bands of a slot."""
         cells = self.layout.slots[slot]
-        for cell in cells.inputs:
+        for cell in cells.outputs:
+            self._data(cell)[:] = POISON
+        for cell in (*cells.inputs, *cells.outputs):
+            self._write_guards(cell)
+        for cell in cells.inputs:  # last of all, so that nobody can begin early
             value = inputs[cell.name]
             assert isinstance(value, np.ndarray)
             self._data(cell)[:] = _as_bytes(value)
-            self._write_guards(cell)
-        for cell in cells.outputs:
-            self._data(cell)[:] = POISON
-            self._write_guards(cell)
+
+    def glimpse(self, slot: int) -> bytes:
+        """Return the bytes of a slot's outputs at random places, the same ones each time (microseconds, whatever the size)."""
+        return bytes(self._bytes[self._places[slot]])
 
     def outputs(self, slot: int) -> dict[str, Array]:
         """Return copies of a slot's outputs, which the candidate can no longer change."""
@@ -173,6 +180,14 @@ class Staging:
     def _write_guards(self, cell: Cell) -> None:
         for band in self._bands(cell):
             band[:] = self._guard[: band.size]
+
+
+def _places(slot: Slot) -> Array:
+    """Return where to look at a slot's outputs: random places that differ by evaluation, and the last element of each."""
+    chance = np.random.default_rng()
+    filled = [cell for cell in slot.outputs if cell.size_bytes]
+    places = [cell.offset + np.append(chance.integers(0, cell.size_bytes, GLIMPSED), cell.size_bytes - 1) for cell in filled]
+    return np.concatenate(places) if places else np.empty(0, np.intp)
 
 
 def _as_bytes(array: Array) -> Array:

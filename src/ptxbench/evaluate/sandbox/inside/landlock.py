@@ -15,7 +15,12 @@ CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 _VERSION, _PATH_BENEATH = 1, 1
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _SCOPE_SOCKETS_AND_SIGNALS = 0b11
-_SYSTEM = ("/usr", "/lib", "/lib64", "/etc", "/sys/devices/system", "/proc/self", "/proc/cpuinfo", "/proc/meminfo")
+_SYSTEM = (
+    "/usr", "/lib", "/lib64", "/sys/devices/system", "/proc/self", "/proc/cpuinfo", "/proc/meminfo",
+    "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime", "/etc/timezone", "/etc/nsswitch.conf",
+    "/etc/passwd", "/etc/group", "/etc/ssl/openssl.cnf",
+)  # fmt: skip
+"""Of ``/etc`` only what loader and C library read: a Python candidate may read files of every mode (``identity.py``)."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
 
 

@@ -19,6 +19,7 @@ PR_SET_SECCOMP = 22
 PR_SET_MM = 35
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
+PR_SCHED_CORE = 62
 PR_SET_PTRACER = 0x59616D61
 """Numbers of ``prctl(2)`` (Linux ``include/uapi/linux/prctl.h``)."""
 

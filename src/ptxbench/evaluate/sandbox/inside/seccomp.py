@@ -12,6 +12,7 @@ import json
 import os
 
 from .libc import (
+    PR_SCHED_CORE,
     PR_SET_CHILD_SUBREAPER,
     PR_SET_DUMPABLE,
     PR_SET_MM,
@@ -23,10 +24,19 @@ from .libc import (
 )
 
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-X32_BIT = 0x40000000
+UNKNOWN_FROM = 463
+"""Calls from here on are newer than our lists (numbers are the same on every machine); x32 calls have bit 30 and are beyond too."""
 CLONE_THREAD = 0x00010000
 WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
-REFUSED_PRCTL = (PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_MM, PR_SET_CHILD_SUBREAPER, PR_SET_PTRACER)
+REFUSED_PRCTL = (
+    PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_MM, PR_SET_CHILD_SUBREAPER, PR_SCHED_CORE, PR_SET_PTRACER,
+)  # fmt: skip
+F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE = 8, 10, 15, 1024
+REFUSED_FCNTL = (F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE)
+"""A descriptor that signals its owner: any process, with any signal (``fcntl(2)``)."""
+FIOSETOWN, SIOCSPGRP, TIOCSTI, TIOCLINUX = 0x8901, 0x8902, 0x5412, 0x541C
+REFUSED_IOCTL = (FIOSETOWN, SIOCSPGRP, TIOCSTI, TIOCLINUX)
+"""The same by another name, and input put into somebody's terminal."""
 
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_SET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCH, _ARGUMENTS = 0, 4, 16
@@ -67,7 +77,7 @@ def program(machine: str, process: int, refuse_write_opens: bool) -> list[Instru
         (_JUMP_EQUAL, 1, 0, AUDIT_ARCH[machine]),
         (_RETURN, 0, 0, _KILL_PROCESS),
         (_LOAD, 0, 0, _NUMBER),
-        (_JUMP_AT_LEAST, 0, 1, X32_BIT),
+        (_JUMP_AT_LEAST, 0, 1, UNKNOWN_FROM),
         missing,
     ]
 
@@ -85,8 +95,9 @@ def program(machine: str, process: int, refuse_write_opens: bool) -> list[Instru
     when("tgkill", own)
     nothing_new = [_argument(2), (_JUMP_EQUAL, 1, 0, 0), refuse, _argument(2, high=True), (_JUMP_EQUAL, 1, 0, 0), refuse]
     when("prlimit64", [*nothing_new, _argument(0), (_JUMP_EQUAL, 1, 0, 0), (_JUMP_EQUAL, 0, 1, process), allow, refuse])
-    options = [step for option in REFUSED_PRCTL for step in ((_JUMP_EQUAL, 0, 1, option), refuse)]
-    when("prctl", [_argument(0), *options, allow])
+    for name, place, options in (("prctl", 0, REFUSED_PRCTL), ("fcntl", 1, REFUSED_FCNTL), ("ioctl", 1, REFUSED_IOCTL)):
+        tests = [step for option in options for step in ((_JUMP_EQUAL, 0, 1, option), refuse)]
+        when(name, [_argument(place), *tests, allow])
     if refuse_write_opens:
         when("open", [_argument(1), (_JUMP_SET, 0, 1, WRITE_FLAGS), refuse, allow])
         when("openat", [_argument(2), (_JUMP_SET, 0, 1, WRITE_FLAGS), refuse, allow])
