@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +26,9 @@ from ptxbench.schema.solution import check_relative
 from ptxbench.suite.additions import KEY, TaskAdditions, WorkloadAdditions
 from ptxbench.suite.family import GPU_ARCHS
 from ptxbench.suite.json_text import Problem, UnreadableError, describe, parse_object, read_text, unknown_keys
+from ptxbench.suite.plain_names import name_problem
 from ptxbench.suite.tolerance import foreign_tolerance
+from ptxbench.suite.work import argument_bytes
 
 LIBRARIES: dict[str, Reference] = {
     "flashinfer": Reference(library="FlashInfer", needs="flashinfer"),
@@ -123,8 +126,12 @@ def _read_definition(folder: Folder, records: dict[str, _Record], path: Path) ->
         additions = None if ours is None else TaskAdditions.model_validate(ours)
     except ValidationError as error:
         raise UnreadableError(describe(path, text, 1, error)) from error
-    except RecursionError as error:
-        raise UnreadableError(Problem(path, 1, "its reference is nested too deeply", "write a simpler reference")) from error
+    except (RecursionError, MemoryError) as error:
+        problem = Problem(path, 1, "its reference or a constraint is nested too deeply", "write a simpler one")
+        raise UnreadableError(problem) from error
+    odd = name_problem("name", definition.name) or name_problem("op_type", definition.op_type)
+    if odd:
+        raise UnreadableError(Problem(path, 1, odd, "rename it"))
     if definition.name in records:
         message = f"{definition.name} is defined a second time; the first is {records[definition.name].path}"
         raise UnreadableError(Problem(path, 1, message, "remove one of the two files"))
@@ -138,7 +145,8 @@ def _read_definition(folder: Folder, records: dict[str, _Record], path: Path) ->
 
 
 def _read_workloads(folder: Folder, records: dict[str, _Record], path: Path) -> Iterator[None]:
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
+    # Only \n ends a record: JSON strings may hold the other characters at which Python would split lines.
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
             try:
                 _read_workload(folder, records, path, number, line)
@@ -167,13 +175,16 @@ def _read_workload(folder: Folder, records: dict[str, _Record], path: Path, numb
         step = f"did you mean {', '.join(close)}?" if close else "add its definition, or remove the line"
         raise refuse(f"no definition is called {trace.definition!r}", step)
     try:
-        record.definition.sizes(trace.workload.axes)
+        _check_size(record.definition, trace.workload.axes)
         for descriptor in trace.workload.inputs.values():
             if isinstance(descriptor, SafetensorsInput):
                 check_relative(descriptor.path)
     except ValueError as error:
         raise refuse(str(error), "correct the workload") from error
     uuid = trace.workload.uuid
+    odd = name_problem("UUID", uuid)
+    if odd:
+        raise refuse(odd, "give the workload another UUID")
     if uuid in record.seen:
         raise refuse(
             f"UUID {uuid} of {trace.definition} was used before, at {record.seen[uuid]}", "give every workload its own UUID"
@@ -189,6 +200,14 @@ def _read_workload(folder: Folder, records: dict[str, _Record], path: Path, numb
             for name, descriptor in trace.workload.inputs.items()
             if name in additions.inputs and isinstance(descriptor, SafetensorsInput)
         ]
+
+
+def _check_size(definition: Definition, axes: dict[str, int]) -> None:
+    """Raise ``ValueError`` for axes that do not fit the definition, or that make a tensor larger than any address."""
+    for name in (*definition.inputs, *definition.outputs):
+        size = argument_bytes(definition, name, axes)
+        if size > sys.maxsize:
+            raise ValueError(f"{name} would be larger than any memory")
 
 
 def _workload(trace: Trace, data: dict[str, Any], additions: WorkloadAdditions | None) -> SuiteWorkload:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,6 +46,8 @@ class UnreadableError(Exception):
 def read_text(path: Path) -> str:
     """Return a file's text. Raises ``UnreadableError`` when it cannot be read or is not UTF-8."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # Reading a device or a pipe might never end.
+            raise UnreadableError(Problem(path, None, "is not a regular file", "remove it from the suite's folder"))
         return path.read_text(encoding="utf-8")
     except OSError as error:
         message = f"cannot be read: {error.strerror or error}"
@@ -56,7 +59,7 @@ def read_text(path: Path) -> str:
 def parse_object(path: Path, text: str, first_line: int = 1) -> dict[str, Any]:
     """Return the JSON object in ``text``, which begins on ``first_line`` of the file. Raises ``UnreadableError``."""
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=_without_repeats)
     except json.JSONDecodeError as error:
         line = first_line + error.lineno - 1
         message = f"is not JSON: {error.msg} (column {error.colno})"
@@ -69,6 +72,19 @@ def parse_object(path: Path, text: str, first_line: int = 1) -> dict[str, Any]:
     if not isinstance(value, dict):
         problem = Problem(path, first_line, f"holds a {type(value).__name__}, not a JSON object", "write one object per record")
         raise UnreadableError(problem)
+    return value
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of its pairs. Raises ``ValueError`` for a key that occurs twice, and for text that UTF-8 cannot hold."""
+    value: dict[str, Any] = {}
+    for key, item in pairs:
+        if key in value:
+            raise ValueError(f"the key {key!r} occurs twice in one object")
+        for text in (key, item):
+            if isinstance(text, str) and any("\ud800" <= character <= "\udfff" for character in text):
+                raise ValueError(f"a text under {key!r} holds half of a character (a lone surrogate)")
+        value[key] = item
     return value
 
 

@@ -56,7 +56,7 @@ def load_reference(task: Task) -> Function:
         try:
             run = compile_reference(task.definition.reference, f"<reference of {task.name}>")
             result = run(*arguments) if needs == "numpy" else _on_torch(run, arguments)
-        except Exception as error:  # a suite's own code may raise anything
+        except (Exception, SystemExit) as error:  # a suite's own code may raise anything
             message = f"the reference of {task.name} failed: {type(error).__name__}: {error}"
             raise ReferenceFailed(message, next_step="correct the definition's reference") from error
         return _outputs(task, result)

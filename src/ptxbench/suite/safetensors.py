@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,6 +73,8 @@ def read_header(path: Path) -> dict[str, TensorInfo]:
     Raises ``SuiteError`` for a file that is missing, a Git LFS pointer, cut off, or not in the format.
     """
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # Opening a pipe might never end.
+            raise _damaged(path, "it is not a regular file")
         with path.open("rb") as stream:
             size = os.fstat(stream.fileno()).st_size
             start = stream.read(max(8, len(LFS_POINTER)))
