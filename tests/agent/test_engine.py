@@ -435,10 +435,11 @@ def test_a_distrusted_speedup_is_not_called_the_best(play, scripted):
             flag = scripted.Flag(code="under_roofline", text="faster than the device can be")
             return made.model_copy(update={"flags": (flag,)}) if "too fast" in candidate.sources[0].content else made
 
-    replies = [code("speedup: 90", "too fast"), code("speedup: 2"), code("speedup: 1.5")]
-    _, _, model, _ = play(lambda t, n: replies[n], turns=3, evaluator=TooFast())
-    told = [message.content for message in model.asked[2][2] if message.role == "user"]
+    replies = [code("speedup: 90", "too fast"), code("speedup: 2"), code("speedup: 1.5"), code()]
+    _, _, model, _ = play(lambda t, n: replies[n], turns=4, evaluator=TooFast())
+    told = [message.content for message in model.asked[3][2] if message.role == "user"]
     assert "Best so far" not in told[1]
+    assert "Best so far: reply 2 with a speedup of 2." in told[3]
     assert "a speedup of 90" in told[1] and "under_roofline" in told[1]
 
 

@@ -141,6 +141,16 @@ def test_no_record_makes_feedback_exceed_its_budget(scripted):
     assert len(text) <= DEFAULT_BUDGET * CHARACTERS_PER_TOKEN + 1
 
 
+def test_feedback_that_is_too_long_keeps_its_head_and_tail_within_the_budget(scripted):
+    reasons = tuple(f"{n} " + "y" * 700 for n in range(30))
+    evaluation = scripted.make_evaluation(
+        Outcome.WRONG_SHAPE, correct=scripted.CorrectVerdict(paper=False, strict=False, reasons=reasons)
+    )
+    text = evaluation_feedback(evaluation, CANDIDATE, profile="full", turn=0, turns=2)
+    assert 0.9 * DEFAULT_BUDGET * CHARACTERS_PER_TOKEN < len(text) <= DEFAULT_BUDGET * CHARACTERS_PER_TOKEN + 1
+    assert text.startswith("Reply 1 of 2: ") and text.endswith("in one code block.\n") and "characters left out" in text
+
+
 def test_control_characters_of_a_candidate_s_output_are_left_out(scripted):
     failure = scripted.RunFailure(kind="signal", text="died", output="\x1b[31mred\x00\x07 text\n")
     text = evaluation_feedback(

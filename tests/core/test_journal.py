@@ -54,6 +54,22 @@ def test_damage_before_the_last_line_is_an_error_that_names_the_line(tmp_path, m
         list(read_journal(path))
 
 
+def test_a_line_is_on_disk_before_append_returns(tmp_path, monkeypatch):
+    synced = []
+    real = os.fsync
+
+    def watched(descriptor):
+        real(descriptor)
+        synced.append(os.fstat(descriptor).st_size)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    path = tmp_path / "journal.jsonl"
+    with Journal(path) as journal:
+        for number in range(3):
+            journal.append({"n": number})
+            assert synced[-1] == path.stat().st_size
+
+
 def test_a_second_writer_is_refused(tmp_path):
     with Journal(tmp_path / "journal.jsonl"), pytest.raises(UsageError, match="another process"):
         Journal(tmp_path / "journal.jsonl")

@@ -95,6 +95,25 @@ def test_a_damaged_blob_is_reported_removed_and_can_be_written_again(tmp_path):
     assert store.put(b"good bytes") == digest and store.get(digest) == b"good bytes"
 
 
+def test_a_blob_is_on_disk_before_it_has_its_name_and_others_may_read_it(tmp_path, monkeypatch):
+    synced = []
+    real = os.fsync
+
+    def watched(descriptor):
+        real(descriptor)
+        synced.append(Path(os.readlink(f"/proc/self/fd/{descriptor}")).name)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    before = os.umask(0o077)
+    try:
+        store = ContentStore(tmp_path)
+        path = store.path(store.put(b"x"))
+    finally:
+        os.umask(before)
+    assert synced[0].startswith(".tmp-") and synced[1] == path.parent.name
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
 def test_a_store_of_what_cannot_be_made_again_keeps_even_damaged_blobs(tmp_path):
     store = ContentStore(tmp_path, keep_damaged=True)
     digest = store.put(b"good bytes")
