@@ -7,13 +7,15 @@ import platform
 import re
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
 from ptxbench.core.errors import PtxbenchError
+from ptxbench.core.extras import how_to_install
 from ptxbench.core.process import ProcessLimits, run_tool
 from ptxbench.core.settings import Settings
 from ptxbench.schema import SCHEMA_VERSION, Record
@@ -21,16 +23,10 @@ from ptxbench.schema import SCHEMA_VERSION, Record
 LEAST_FREE_BYTES = 2 << 30
 """Less free space than this is reported: a build needs tens of MB, a long run some GB."""
 
-KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY", "TOGETHER_API_KEY")
-"""Environment variables whose presence (never their value) is reported."""
+KEYS = ("PTXBENCH_MODEL_KEY", "OPENAI_API_KEY", "PTXBENCH_MODEL_URL", "OPENAI_BASE_URL")
+"""Environment variables that openai/NAME reads; their presence (never their value) is reported."""
 
-
-def _install(extra: str) -> str:
-    """Return how to add an extra: into the clone that this runs from, or into wherever the package was installed."""
-    clone = Path(__file__).resolve().parents[3]
-    package = f".[{extra}]" if (clone / "pyproject.toml").is_file() else f"ptxbench[{extra}]"
-    where = "in the clone: " if package.startswith(".") else ""
-    return f"{where}{'.venv/bin/pip install -e' if where else 'pip install'} '{package}'"
+REPORT = "run the command again with -v, and report what it says"
 
 
 class Check(Record):
@@ -56,15 +52,16 @@ class DoctorReport(Record):
 
 def examine(settings: Settings) -> DoctorReport:
     """Look at this machine and return what was found."""
-    checks = (
-        *_python(),
-        *_toolchain(settings),
-        *_gpu(),
-        *_profilers(),
-        *_sandbox(),
-        *_models(),
-        *_disk(settings),
-    )
+    looks: dict[str, Callable[[], Iterator[Check]]] = {
+        "python": _python,
+        "compiler": partial(_toolchain, settings),
+        "gpu": _gpu,
+        "profilers": _profilers,
+        "sandbox": _sandbox,
+        "models": _models,
+        "disk": partial(_disk, settings),
+    }
+    checks = tuple(check for name, look in looks.items() for check in _looked(name, look))
     usable = all(check.status == "ok" for check in checks if check.required)
     gpu = any(check.name == "gpu" and check.status == "ok" for check in checks)
     if not usable:
@@ -74,6 +71,14 @@ def examine(settings: Settings) -> DoctorReport:
     else:
         summary = "Ready without a GPU: policy, compilation and static census of CUDA kernels, and full verdicts of CPU tasks."
     return DoctorReport(ok=all(check.status == "ok" for check in checks), usable=usable, summary=summary, checks=checks)
+
+
+def _looked(name: str, look: Callable[[], Iterator[Check]]) -> Iterator[Check]:
+    """Yield the checks of one look; what it trips over is a failed line, and the other looks go on."""
+    try:
+        yield from look()
+    except PtxbenchError as error:
+        yield Check(name=name, status="failed", value=error.message, where=None, fix=error.next_step or REPORT, required=True)
 
 
 def _python() -> Iterator[Check]:
@@ -94,7 +99,7 @@ def _toolchain(settings: Settings) -> Iterator[Check]:
     else:
         versions = tools.versions
         for name, value in (("nvcc", versions.nvcc), ("ptxas", versions.ptxas), ("nvdisasm", versions.nvdisasm)):
-            fix = None if value else _install("compile")
+            fix = None if value else how_to_install("compile")
             yield Check(name=name, status="ok" if value else "missing", value=value, where=tools.origin, fix=fix, required=True)
     try:
         host = locate_host(settings)
@@ -161,7 +166,7 @@ def _profilers() -> Iterator[Check]:
 def _package(distribution: str, module: str, extra: str) -> Check:
     """Check for a Python package without importing it."""
     if find_spec(module) is None:
-        return Check(name=distribution, status="missing", value=None, where=None, fix=_install(extra))
+        return Check(name=distribution, status="missing", value=None, where=None, fix=how_to_install(extra))
     try:
         found = version(distribution)
     except PackageNotFoundError:
@@ -186,8 +191,6 @@ def _sandbox() -> Iterator[Check]:
 def _models() -> Iterator[Check]:
     yield _package("openai", "openai", "agent")
     present = [key for key in KEYS if os.environ.get(key)]
-    if os.environ.get("OPENAI_BASE_URL"):
-        present.append("OPENAI_BASE_URL")
     fix = "export OPENAI_API_KEY=KEY (and OPENAI_BASE_URL for a server of your own); replay/FILE needs none"
     yield Check(
         name="model credentials",

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ptxbench import arch as architectures
 from ptxbench.app.suites import open_suite
+from ptxbench.core.errors import UsageError
 from ptxbench.core.settings import Settings
 from ptxbench.evaluate import EvaluateOptions, choose
 from ptxbench.schema import Blame, Evaluation, Language, Outcome, Profile
 from ptxbench.toolchain import Builder, read_candidate
+
+STAGES = ("build", "sanitize", "compare", "time", "prove", "debug")
+"""Stages that may be asked for; a build is made in any case."""
 
 
 def evaluate_file(
@@ -23,19 +27,26 @@ def evaluate_file(
     language: Language | None,
     profile: Profile,
     seed: int,
+    stages: Sequence[str] | None,
     suite_paths: Sequence[Path],
     settings: Settings,
+    warn: Callable[[str], None],
 ) -> Evaluation:
-    """Evaluate the kernel in ``path`` on the task that ``selector`` names."""
+    """Evaluate the kernel in ``path`` on the task that ``selector`` names. Raises ``UsageError`` for an unknown stage."""
+    unknown = [stage for stage in stages or () if stage not in STAGES]
+    if unknown:
+        raise UsageError(f"unknown stage {unknown[0]!r}", next_step=f"known: {', '.join(STAGES)}")
     if arch is not None:
         architectures.get(arch)
-    task = open_suite(suite_paths).task(selector, arch=arch)
+    task = open_suite(suite_paths, warn).task(selector, arch=arch)
     candidate = read_candidate(path, arch=task.arch, language=language)
+
+    options = EvaluateOptions(profile=profile, seed=seed, stages=None if stages is None else tuple(stages))
 
     async def evaluate() -> Evaluation:
         evaluator = choose(task, backend, settings, Builder(settings))
         try:
-            return await evaluator.evaluate(candidate, task, EvaluateOptions(profile=profile, seed=seed))
+            return await evaluator.evaluate(candidate, task, options)
         finally:
             await evaluator.close()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ptxbench.agent import RunConfig, RunSummary
@@ -32,6 +32,7 @@ def run_benchmark(
     settings: Settings,
     backend: str | None = None,
     progress: Progress | None = None,
+    warn: Callable[[str], None] = lambda _: None,
 ) -> RunSummary:
     """Play the plan into ``out``, or go on with what is there. Raises ``RunMismatch`` when ``out`` was made otherwise."""
     builder = Builder(settings)
@@ -39,4 +40,4 @@ def run_benchmark(
     def evaluator_for(task: Task) -> Evaluator:
         return choose(task, backend, settings, builder)
 
-    return asyncio.run(play(config, open_suite(suite_paths), evaluator_for, out, progress))
+    return asyncio.run(play(config, open_suite(suite_paths, warn), evaluator_for, out, progress))

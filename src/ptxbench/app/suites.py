@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +10,12 @@ from ptxbench.app.machine import machine_settings
 from ptxbench.suite import Suite, load
 
 
-def open_suite(paths: Sequence[Path] = ()) -> Suite:
-    """Return the bundled tasks with those of the folders given and of ``PTXBENCH_SUITE``; ``warnings`` says what was odd."""
-    return load([*machine_settings().suite_paths, *paths])
+def open_suite(paths: Sequence[Path] = (), warn: Callable[[str], None] = lambda _: None) -> Suite:
+    """Return the bundled tasks with those of the folders given and of ``PTXBENCH_SUITE``; ``warn`` is told what was odd."""
+    suite = load([*machine_settings().suite_paths, *paths])
+    for warning in suite.warnings:
+        warn(f"warning: {warning}")
+    return suite
 
 
 def listing(suite: Suite) -> list[dict[str, Any]]:

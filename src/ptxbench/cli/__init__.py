@@ -11,11 +11,12 @@ def main() -> None:
     """Run the command line; errors of ours become one clear line, a next step and the right exit code."""
     from ptxbench.cli.application import application
     from ptxbench.cli.console import GLOBALS, INTERRUPTED, prepare_streams, progress, show_error, show_fault
+    from ptxbench.cli.hoisting import hoisted
     from ptxbench.core.errors import InfrastructureError, PtxbenchError
 
     prepare_streams()
     try:
-        application()
+        application(hoisted(sys.argv[1:]))
     except PtxbenchError as error:
         show_error(error)
         sys.exit(error.exit_code)

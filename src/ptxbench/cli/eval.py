@@ -38,6 +38,10 @@ def register(application: typer.Typer) -> None:
             bool, typer.Option("--require-proof", help="Exit 0 only when the target instructions are proven to have executed.")
         ] = False,
         seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the inputs.")] = 0,
+        stages: Annotated[
+            str | None,
+            typer.Option("--stages", metavar="A,B", help="Only these, such as compare or compare,time; all when left out."),
+        ] = None,
         json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     ) -> None:
         """Evaluate one kernel on one task.
@@ -61,8 +65,10 @@ def register(application: typer.Typer) -> None:
             language=language,
             profile=protocol,
             seed=seed,
+            stages=None if stages is None else [stage.strip() for stage in stages.split(",")],
             suite_paths=GLOBALS.suite,
             settings=machine_settings(),
+            warn=progress,
         )
         if as_json:
             print_json(evaluation)

@@ -105,7 +105,13 @@ def register(application: typer.Typer) -> None:
         folder = out or default_folder(config)
         GLOBALS.when_interrupted = f"interrupted; {folder} keeps what is finished, and the same command goes on from there"
         summary = run_benchmark(
-            config, out=folder, suite_paths=GLOBALS.suite, settings=machine_settings(), backend=backend, progress=show_event
+            config,
+            out=folder,
+            suite_paths=GLOBALS.suite,
+            settings=machine_settings(),
+            backend=backend,
+            progress=show_event,
+            warn=progress,
         )
         if as_json:
             print_json(summary)

@@ -15,16 +15,6 @@ if TYPE_CHECKING:
     from ptxbench.suite import Suite
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-SuiteOption = Annotated[
-    list[Path] | None,
-    typer.Option("--suite", metavar="DIR", help="A FlashInfer-Trace folder with more tasks; may be given several times."),
-]
-
-
-def show_warnings(suite: Suite) -> None:
-    """Print what was odd about foreign folders."""
-    for warning in suite.warnings:
-        progress(f"warning: {warning}")
 
 
 def _counted(number: int, noun: str) -> str:
@@ -35,13 +25,11 @@ def _sizes(axes: Mapping[str, int]) -> str:
     return ", ".join(f"{axis}={size}" for axis, size in axes.items())
 
 
-def opened(extra: list[Path] | None) -> Suite:
-    """Return the suite of the options before and after the command, its warnings printed."""
+def opened() -> Suite:
+    """Return the suite of the options, its warnings printed."""
     from ptxbench.app.suites import open_suite
 
-    suite = open_suite([*GLOBALS.suite, *(extra or [])])
-    show_warnings(suite)
-    return suite
+    return open_suite(GLOBALS.suite, progress)
 
 
 def register(application: typer.Typer) -> None:
@@ -54,14 +42,13 @@ def register(application: typer.Typer) -> None:
         family: Annotated[
             str | None, typer.Option("--family", metavar="FAMILY", help="Only this family (gemm, mha_forward, …).")
         ] = None,
-        suite: SuiteOption = None,
         json: JsonOption = False,
     ) -> None:
         """List the tasks with their architectures, reference library and workloads."""
         as_json = wants_json(json)
         from ptxbench.app.suites import listing
 
-        rows = listing(opened(suite))
+        rows = listing(opened())
         families = sorted({row["family"] for row in rows})
         if family is not None and family not in families:
             raise UsageError(f"unknown family {family!r}", next_step=f"known: {', '.join(families)}")
@@ -78,12 +65,11 @@ def register(application: typer.Typer) -> None:
     @group.command()
     def show(
         name: Annotated[str, typer.Argument(metavar="TASK", help="NAME or NAME@UUID.")],
-        suite: SuiteOption = None,
         json: JsonOption = False,
     ) -> None:
         """Show one task: axes, arguments, workloads, tolerances, reference."""
         as_json = wants_json(json)
-        tasks = opened(suite)
+        tasks = opened()
         spec = tasks.get(name)
         task = tasks.task(name)
         if as_json:
@@ -115,13 +101,12 @@ def register(application: typer.Typer) -> None:
         task: Annotated[
             list[str] | None, typer.Option("--task", metavar="TASK", help="Only these tasks; may be given several times.")
         ] = None,
-        suite: SuiteOption = None,
         blobs: Annotated[bool, typer.Option("--blobs", help="Write derived inputs (O and L of backward tasks) as files.")] = False,
     ) -> None:
         """Write tasks as a FlashInfer-Trace folder."""
         from ptxbench.suite.exporting import export
 
-        tasks = opened(suite)
+        tasks = opened()
         written = list(export(tasks, folder, names=task, blobs=blobs))
         count = len(set(task)) if task else len(tasks.names)
         progress(f"wrote {_counted(count, 'task')} ({_counted(len(written), 'file')}) to {folder}")
@@ -129,11 +114,14 @@ def register(application: typer.Typer) -> None:
     @group.command("import")
     def import_tasks(
         source: Annotated[Path, typer.Argument(metavar="SOURCE", help="A FlashInfer-Trace folder.")],
-        out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where to write the checked copy.")],
+        out: Annotated[
+            Path | None, typer.Option("--out", metavar="DIR", help="Where to write the checked copy; suites/NAME when left out.")
+        ] = None,
     ) -> None:
         """Check a foreign FlashInfer-Trace folder and copy it; use it later with --suite."""
         from ptxbench.suite.importing import import_suite
 
+        out = out or Path("suites") / source.resolve().name
         imported = import_suite(source, out)
         for warning in imported.warnings:
             progress(f"warning: {warning}")
@@ -152,7 +140,7 @@ def register(application: typer.Typer) -> None:
         from ptxbench.suite import load_folder
         from ptxbench.suite.validating import validate as find
 
-        suite = load_folder(folder) if folder else opened(None)
+        suite = load_folder(folder) if folder else opened()
         findings = find(suite)
         if as_json:
             print_json(findings)

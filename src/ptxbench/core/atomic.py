@@ -10,13 +10,14 @@ from pathlib import Path
 
 from ptxbench.core.errors import StorageError
 
+ELSEWHERE = "choose another folder (--out for runs and exports, PTXBENCH_CACHE_DIR for the cache)"
+
 
 def storage_error(error: OSError, path: Path) -> StorageError:
     """Translate an ``OSError`` of a write into our error, with the next step that fits."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        step = "free some space, or set PTXBENCH_CACHE_DIR to a folder on another disk"
-        return StorageError(f"no space left to write {path}", next_step=step, path=str(path))
-    step = "check the folder and its permissions, or set PTXBENCH_CACHE_DIR to a folder you may write"
+        return StorageError(f"no space left to write {path}", next_step=f"free some space, or {ELSEWHERE}", path=str(path))
+    step = f"check the folder and its permissions, or {ELSEWHERE}"
     return StorageError(f"cannot write {path}: {error.strerror or error}", next_step=step, path=str(path))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from functools import cached_property
 from pathlib import Path
 
@@ -10,10 +12,14 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
 def _cache_home() -> Path:
-    import os
-
+    """Return the user's folder for caches; a user without a home gets one of their own among the temporary files."""
     base = os.environ.get("XDG_CACHE_HOME")
-    return Path(base) if base else Path.home() / ".cache"
+    if base:
+        return Path(base)
+    try:
+        return Path.home() / ".cache"
+    except RuntimeError:
+        return Path(tempfile.gettempdir()) / f"ptxbench-of-{os.getuid()}"
 
 
 class Settings(BaseSettings):
@@ -29,7 +35,7 @@ class Settings(BaseSettings):
     """The C++ compiler: nvcc's host compiler, and the compiler of CPU candidates."""
     suite: str = ""
     """More suite folders, separated by ``:``."""
-    jobs: int = 0
+    jobs: int = Field(default=0, ge=0)
     """How many compilations run at once; 0 means one per CPU."""
 
     @cached_property

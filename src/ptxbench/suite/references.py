@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ptxbench.core.errors import SuiteError, ToolMissing
+from ptxbench.core.extras import how_to_install
 from ptxbench.schema import Task
 from ptxbench.suite.dtypes import NAMES, NUMPY_TYPES, Array
 
@@ -48,7 +49,7 @@ def load_reference(task: Task) -> Function:
     needs = task.reference.needs
     if needs != "numpy" and find_spec(needs) is None:
         extra = EXTRAS[needs]
-        step = f'pip install "ptxbench[{extra}]"' if extra else f"install {needs}"
+        step = how_to_install(extra) if extra else f"install {needs}"
         raise ToolMissing(f"the reference of {task.name} needs {needs}, which is not installed", next_step=step)
 
     def call(inputs: Mapping[str, Any]) -> dict[str, Array]:

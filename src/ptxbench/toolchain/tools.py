@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import Literal
 
 from ptxbench.core.errors import ToolMissing
+from ptxbench.core.extras import how_to_install
 from ptxbench.core.process import ProcessLimits, run_tool
 from ptxbench.core.settings import Settings
 from ptxbench.schema import ToolchainVersions
 
 Origin = Literal["setting", "wheels", "system"]
 
-INSTALL = "pip install 'ptxbench[compile]'"
+INSTALL = how_to_install("compile")
 CHOOSE = f"{INSTALL}, or set PTXBENCH_TOOLKIT to the root of a CUDA toolkit (13.0 or newer)"
 SYSTEM_PATH = "/usr/bin:/bin"
 """Where the shell and the assembler and linker of the host compiler live; a build sees no more of the user's PATH."""

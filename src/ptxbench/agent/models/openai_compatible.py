@@ -13,6 +13,7 @@ from ptxbench.agent.models.message import ContextOverflow, GenerateConfig, Messa
 from ptxbench.agent.models.secrets import Secrets
 from ptxbench.agent.retry import RetryPolicy
 from ptxbench.core.errors import ModelError, ToolMissing, UsageError
+from ptxbench.core.extras import how_to_install
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -58,7 +59,7 @@ class OpenAICompatibleModel:
         if not url and not key:
             raise UsageError(
                 "no key for the OpenAI endpoint",
-                next_step="set OPENAI_API_KEY, or name your own endpoint with --base-url or PTXBENCH_MODEL_URL",
+                next_step="set OPENAI_API_KEY, or name an endpoint of your own with PTXBENCH_MODEL_URL (it may need no key)",
             )
         if url and not _is_address(url):
             raise UsageError("the model's address must be a URL that starts with http:// or https://")
@@ -165,7 +166,7 @@ def _client(base_url: str | None, api_key: str) -> AsyncOpenAI:
     try:
         from openai import AsyncOpenAI
     except ImportError as error:
-        raise ToolMissing("openai/… models need the openai package", next_step="pip install 'ptxbench[agent]'") from error
+        raise ToolMissing("openai/… models need the openai package", next_step=how_to_install("agent")) from error
     import httpx2
     from openai import DefaultAsyncHttpxClient
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ptxbench.core.errors import JudgeError
+from ptxbench.core.extras import how_to_install
 from ptxbench.evaluate.sandbox.staging import Staging
 from ptxbench.schema import Language, Limits
 
@@ -107,5 +108,5 @@ def tvm_ffi_library() -> str:
 
     spec = find_spec("tvm_ffi")
     if spec is None or spec.origin is None:
-        raise JudgeError("apache-tvm-ffi is not installed", next_step="pip install 'ptxbench[compile]'")
+        raise JudgeError("apache-tvm-ffi is not installed", next_step=how_to_install("compile"))
     return str(Path(spec.origin).parent / "lib" / "libtvm_ffi.so")
