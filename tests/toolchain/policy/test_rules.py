@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes.util
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,12 @@ from ptxbench.core.errors import InfrastructureError
 from ptxbench.schema import Candidate, Language, Profile, Source
 from ptxbench.toolchain.policy import Evidence, inspect, refused_headers, screen, verdict
 from ptxbench.toolchain.policy.binary import read_binary
+from ptxbench.toolchain.policy.content import judge_tokens
 from ptxbench.toolchain.policy.headers import opened, spelled
 from ptxbench.toolchain.policy.inspection import device_wide_kernel
 from ptxbench.toolchain.policy.passes import file_in, read_pass
-from ptxbench.toolchain.policy.rules import breach, rules, table
+from ptxbench.toolchain.policy.rules import MOST_BREACHES, TEXT_LIMIT, breach, rules, table
+from ptxbench.toolchain.policy.symbol_places import SymbolPlaces
 from ptxbench.toolchain.policy.symbols import called, imported, needed, overridden, reserved
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "policy.md"
@@ -219,3 +222,48 @@ def test_own_module_does_not_open_the_door_to_a_real_one_of_its_name(module: str
     sources += (Source(path="tiles.py", content=""),)
     candidate = Candidate(sources=sources, entry_point="kernel.py::run", language=Language.PYTHON, arch="cpu")
     assert [(one.rule, one.line) for one in screen(candidate)] == [("python_import", 1)]
+
+
+HOSTILE = {
+    "nested assembly": "asm(", "assembly without end": "asm ", "nested brackets": "[", "attributes": "__attribute__(",
+    "lambdas in brackets": "a[[](){", "strings": '"a"', "splices": "\\\n", "spliced raw strings": 'R"(\\\n)"\\\n',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE)
+def test_reading_costs_no_more_than_the_length(piece: str) -> None:
+    """Ten times the text is ten times the steps: a scan to the end from every token would be a hundred times."""
+
+    def steps(count: int) -> int:
+        taken = 0
+
+        def count_line(frame: object, event: str, _argument: object) -> object:
+            nonlocal taken
+            taken += event == "line"
+            return count_line
+
+        sys.settrace(count_line)
+        try:
+            candidate = cpp(piece * count)
+            screen(candidate)
+            tokens = read_pass('# 1 "kernel.cpp"\n' + piece * count, lambda path: path).tokens
+            tuple(judge_tokens(tokens, lambda rule, placed: breach(rule, placed.file, placed.token.line, "x")))
+            SymbolPlaces(tokens).find("_Z6absentv")
+        finally:
+            sys.settrace(None)
+        return taken
+
+    assert steps(2000) < 30 * steps(200)
+
+
+def test_breaches_of_one_rule_are_bounded() -> None:
+    found = screen(cpp("#line 1\n" * 1000 + "#include </x>\n" * 1000))
+    assert {rule: sum(one.rule == rule for one in found) for rule in ("forged_lines", "include_path")} == {
+        "forged_lines": MOST_BREACHES,
+        "include_path": MOST_BREACHES,
+    }
+
+
+def test_a_line_of_a_megabyte_is_shown_short() -> None:
+    (found,) = screen(cpp("#include </x>" + " " * 10 + "/* */" * 200_000))
+    assert len(found.text) <= TEXT_LIMIT

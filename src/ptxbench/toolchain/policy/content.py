@@ -6,19 +6,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from ptxbench.schema import Violation
+from ptxbench.toolchain.policy.groups import ASM, assemblies, section_attributes
 from ptxbench.toolchain.policy.passes import Placed
 from ptxbench.toolchain.policy.symbols import called, driver_entries, reserved
 from ptxbench.toolchain.policy.tokens import string_value
 
-ASM = frozenset({"asm", "__asm__", "__asm"})
-_ATTRIBUTE = frozenset({"__attribute__", "__attribute", "__declspec"})
-_SECTION = frozenset({"section", "__section__"})
 _LOOK_UP = re.compile(r"cudaGetDriverEntryPoint(ByVersion)?(_ptsz)?")
 _LIBRARY_NAMESPACES = {"cutlass": "cutlass", "cute": "cutlass"}
-_FFI_WRAPPER = re.compile(r"^TVMFFI(?:Function|Env|Type)?(\w+)")
-"""TVM-FFI's C++ headers call ``TVMFFIFunctionGetGlobal`` in ``GetGlobal...``, and so on."""
 _LENGTH = re.compile(r"\d{1,7}")
-_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 
 Report = Callable[[str, Placed], Violation]
 """Makes the record of a breach of a rule at a token."""
@@ -26,19 +21,18 @@ Report = Callable[[str, Placed], Violation]
 
 def judge_tokens(tokens: Sequence[Placed], report: Report) -> Iterator[Violation]:
     """Yield the breaches that a candidate's tokens show whether or not it compiled."""
+    for placed in section_attributes(tokens):
+        yield report("section_attribute", placed)
+    for placed, text in assemblies(tokens):
+        if "incbin" in text:
+            yield report("incbin", placed)
     for index, placed in enumerate(tokens):
         text = placed.token.text
         if placed.token.kind == "string" and (rule := _named_in_text(tokens, index)) is not None:
             yield report(rule, placed)
         if placed.token.kind != "identifier":
-            if text == "[" and _text(tokens, index + 1) == "[" and _section_in(tokens, index):
-                yield report("section_attribute", placed)
             continue
-        if text in _ATTRIBUTE and _section_in(tokens, index + 1):
-            yield report("section_attribute", placed)
-        elif text in ASM and "incbin" in "".join(strings_in_parentheses(tokens, index)):
-            yield report("incbin", placed)
-        elif (rule := reserved(text)) is not None:
+        if (rule := reserved(text)) is not None:
             yield report(rule, placed)
         elif text in _LIBRARY_NAMESPACES and (_text(tokens, index + 1) == "::" or _text(tokens, index - 1) == "namespace"):
             yield report(_LIBRARY_NAMESPACES[text], placed)
@@ -78,28 +72,6 @@ def judge_host_asm(tokens: Sequence[Placed], report: Report) -> Iterator[Violati
             yield report("host_asm", placed)
 
 
-def place_of_symbol(tokens: Sequence[Placed], symbol: str) -> Placed | None:
-    """Return the token that a symbol comes from: its name, an asm label that spells it, or a part of its mangled name."""
-    literal = None
-    for index, placed in enumerate(tokens):
-        if placed.token.text == symbol:
-            return placed
-        if literal is None and _spells(tokens, index, symbol):
-            literal = placed
-    if literal is not None:
-        return literal
-    parts = [*reversed(mangled_parts(symbol)), *_FFI_WRAPPER.findall(symbol)]
-    return next((placed for part in parts for placed in tokens if placed.token.text.startswith(part)), None)
-
-
-def _spells(tokens: Sequence[Placed], index: int, symbol: str) -> bool:
-    """Return whether the token at ``index`` is a string that is the symbol's name, or an asm label that holds it."""
-    token = tokens[index].token
-    if token.kind == "string":
-        return string_value(token) == symbol
-    return token.text in ASM and symbol in "".join(strings_in_parentheses(tokens, index))
-
-
 def place_of_device_wide(tokens: Sequence[Placed]) -> Placed | None:
     """Return the token by which a candidate reaches for CUB's or Thrust's device-wide part."""
     for index, placed in enumerate(tokens):
@@ -108,45 +80,8 @@ def place_of_device_wide(tokens: Sequence[Placed]) -> Placed | None:
     return next((placed for placed in tokens if placed.token.text in ("cub", "thrust")), None)
 
 
-def strings_in_parentheses(tokens: Sequence[Placed], index: int) -> list[str]:
-    """Return the values of the string literals in the first pair of parentheses after the token at ``index``."""
-    values, depth = [], 0
-    for position in range(index + 1, len(tokens)):
-        placed = tokens[position]
-        text = placed.token.text
-        if text == "(":
-            depth += 1
-        elif text == ")":
-            depth -= 1
-            if depth == 0:
-                break
-        elif depth == 0 and (placed.token.kind != "identifier"):
-            break
-        elif placed.token.kind == "string":
-            values.append(string_value(placed.token))
-    return values
-
-
 def _text(tokens: Sequence[Placed], index: int) -> str | None:
     return tokens[index].token.text if 0 <= index < len(tokens) else None
-
-
-def _section_in(tokens: Sequence[Placed], index: int) -> bool:
-    """Return whether the bracketed group that opens at ``index`` names a section attribute."""
-    depth = 0
-    for position in range(index, len(tokens)):
-        token = tokens[position].token
-        if token.text in _OPENING and token.kind == "punctuator":
-            depth += 1
-        elif token.text in _CLOSING and token.kind == "punctuator":
-            depth -= 1
-            if depth <= 0:
-                return False
-        elif depth == 0:
-            return False
-        elif token.text in _SECTION and _text(tokens, position + 1) == "(":
-            return True
-    return False
 
 
 def _looked_up(tokens: Sequence[Placed], index: int) -> str | None:

@@ -58,17 +58,17 @@ def _used(early: Definitions, headers: Iterable[Path]) -> dict[str, tuple[set[st
 
 def _carriers(definitions: Definitions) -> dict[str, str]:
     """Return the rules of macros whose expansion may hold a suspect word, also through other macros."""
-    words = dict(_WORDS)
+    users: dict[str, set[str]] = {}
+    for _, definition in definitions:
+        for token in definition.operands[1:]:
+            users.setdefault(token.text, set()).add(definition.operands[0].text)
     carriers: dict[str, str] = {}
-    grown = True
-    while grown:
-        grown = False
-        for _, definition in definitions:
-            name = definition.operands[0].text
-            rule = next((words[token.text] for token in definition.operands[1:] if token.text in words), None)
-            if rule is not None and name not in carriers:
-                carriers[name] = words[name] = rule
-                grown = True
+    pending = list(_WORDS.items())
+    while pending:
+        word, rule = pending.pop()
+        for name in users.get(word, set()) - carriers.keys():
+            carriers[name] = rule
+            pending.append((name, rule))
     return carriers
 
 

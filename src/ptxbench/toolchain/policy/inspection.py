@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,13 +18,13 @@ from ptxbench.toolchain.policy.content import (
     judge_tokens,
     mangled_parts,
     place_of_device_wide,
-    place_of_symbol,
 )
 from ptxbench.toolchain.policy.directives import INCLUDES, Macros, RawFile, header_names, object_macros, read_raw
 from ptxbench.toolchain.policy.injected import injected
 from ptxbench.toolchain.policy.passes import Pass, Placed, file_in, read_pass
-from ptxbench.toolchain.policy.rules import breach
+from ptxbench.toolchain.policy.rules import MOST_BREACHES, bounded, breach
 from ptxbench.toolchain.policy.source_lines import SourceLines
+from ptxbench.toolchain.policy.symbol_places import SymbolPlaces
 from ptxbench.toolchain.policy.symbols import imported, needed, overridden
 
 
@@ -55,7 +56,7 @@ def inspect(evidence: Evidence) -> tuple[Violation, ...]:
     if evidence.candidate.language in (Language.PYTHON, Language.TRITON):
         return ()
     inspection = _Inspection(evidence)
-    return (*inspection.headers(), *inspection.contents(), *inspection.macros(), *inspection.binaries())
+    return bounded((*inspection.headers(), *inspection.contents(), *inspection.macros(), *inspection.binaries()))
 
 
 class _Inspection:
@@ -84,6 +85,10 @@ class _Inspection:
     def tokens(self) -> list[Placed]:
         """The candidate's tokens of both passes, the host's first."""
         return [placed for one in (self.host, self.device) if one is not None for placed in one.tokens]
+
+    @cached_property
+    def places(self) -> SymbolPlaces:
+        return SymbolPlaces(self.tokens)
 
     def report(self, rule: str, placed: Placed) -> Violation:
         return breach(rule, placed.file, placed.token.line, self.lines.text(placed.file, placed.token.line))
@@ -135,9 +140,11 @@ class _Inspection:
         library_path = self.evidence.library
         library = read_binary(library_path) if library_path is not None and library_path.is_file() else None
         parts = [part for part in (self.object, library) if part is not None]
+        shown: Counter[str] = Counter()
         for name in dict.fromkeys(name for part in parts for name in part.undefined):
             rule = imported(name)
-            if rule is not None:
+            if rule is not None and shown[rule] < MOST_BREACHES:
+                shown[rule] += 1
                 yield self._symbol(rule, name, "imports")
         if self.object is not None:
             if any(map(device_wide_kernel, self.object.functions)):
@@ -160,7 +167,7 @@ class _Inspection:
                 yield breach("runtime_compilation", None, None, f"the library carries a device image as data: {image}")
 
     def _symbol(self, rule: str, name: str, verb: str) -> Violation:
-        placed = place_of_symbol(self.tokens, name)
+        placed = self.places.find(name)
         if placed is None:
             return breach(rule, None, None, f"the binary {verb} {name}")
         text = self.lines.text(placed.file, placed.token.line)

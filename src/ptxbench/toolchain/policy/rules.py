@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -11,6 +13,9 @@ from ptxbench.schema import Profile, Violation
 
 TEXT_LIMIT = 240
 """Longest text of a violation, in characters: one source line can be a megabyte."""
+
+MOST_BREACHES = 100
+"""Breaches of one rule that are recorded: every line of a large source may hold one."""
 
 
 @cache
@@ -22,6 +27,18 @@ def table(name: str) -> dict[str, Any]:
 def rules() -> dict[str, str]:
     """Return every rule's name and, in one line, what it refuses."""
     return {name: str(text) for name, text in table("rules").items()}
+
+
+def bounded(breaches: Iterable[Violation]) -> tuple[Violation, ...]:
+    """Return the breaches, each once, and of one rule no more than a record needs to show."""
+    shown: Counter[tuple[str, int]] = Counter()
+    kept: dict[Violation, None] = {}
+    for one in breaches:
+        kind = one.rule, len(one.profiles)
+        if shown[kind] < MOST_BREACHES and one not in kept:
+            shown[kind] += 1
+            kept[one] = None
+    return tuple(kept)
 
 
 def breach(rule: str, file: str | None, line: int | None, text: str, *, paper: bool = False) -> Violation:

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from ptxbench.schema import Candidate, Language, Violation
-from ptxbench.toolchain.policy.content import ASM, strings_in_parentheses
 from ptxbench.toolchain.policy.directives import INCLUDES, Directive, Macros, RawFile, header_names, object_macros, read_raw
+from ptxbench.toolchain.policy.groups import assemblies
 from ptxbench.toolchain.policy.headers import spelled
 from ptxbench.toolchain.policy.passes import Placed
 from ptxbench.toolchain.policy.python_source import judge_python
-from ptxbench.toolchain.policy.rules import breach
+from ptxbench.toolchain.policy.rules import bounded, breach
 from ptxbench.toolchain.policy.source_lines import SourceLines
 from ptxbench.toolchain.policy.tokens import Token, string_value
 
@@ -25,7 +25,7 @@ def screen(candidate: Candidate) -> tuple[Violation, ...]:
     For Python: everything, from the syntax tree; a source that does not parse breaks no rule here.
     """
     if candidate.language in (Language.PYTHON, Language.TRITON):
-        return tuple(judge_python(candidate))
+        return bounded(judge_python(candidate))
     lines = SourceLines(candidate)
     files = {source.path: read_raw(source.content) for source in candidate.sources}
     macros = object_macros(files.values())
@@ -40,7 +40,7 @@ def screen(candidate: Candidate) -> tuple[Violation, ...]:
             found.append(breach("include_path", path, line, lines.text(path, line)))
         for line in _incbins(path, file):
             found.append(breach("incbin", path, line, lines.text(path, line)))
-    return tuple(found)
+    return bounded(found)
 
 
 def _broken_by(directive: Directive, macros: Macros) -> Iterator[tuple[str, bool]]:
@@ -92,7 +92,6 @@ def _outside(name: str) -> bool:
 
 
 def _incbins(path: str, file: RawFile) -> Iterator[int]:
-    tokens = [Placed(token, path) for token in file.tokens]
-    for index, placed in enumerate(tokens):
-        if placed.token.text in ASM and "incbin" in "".join(strings_in_parentheses(tokens, index)):
+    for placed, text in assemblies([Placed(token, path) for token in file.tokens]):
+        if "incbin" in text:
             yield placed.token.line
