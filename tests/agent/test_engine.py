@@ -457,3 +457,21 @@ def test_a_number_that_json_cannot_say_does_not_end_a_run(play, scripted, tmp_pa
     for format in ("table", "json", "csv", "markdown"):
         assert "nan" not in render(made, format).lower() and "inf" not in render(made, format).lower()
     assert made[0].at["8"].best_speedup is None and made[0].at["8"].correct_turns == 2
+
+
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [
+        ("schema_version", {"schema_version": 99}),
+        ("protocol_version", {"protocol_version": "99"}),
+        ("model_facts", {"model_facts": {"recording": "sha256:other"}}),
+        ("suite", {"suite": "sha256:other"}),
+        ("cells", {"cells": ()}),
+    ],
+)
+def test_a_manifest_that_says_something_else_is_refused(play, tmp_path, field, change):
+    play(lambda t, n: code())
+    read_manifest(tmp_path / "run").model_copy(update=change).write(tmp_path / "run")
+    with pytest.raises(RunMismatch) as caught:
+        play(lambda t, n: code())
+    assert caught.value.details["field"] == field

@@ -5,8 +5,10 @@ import gzip
 import json
 import logging
 import resource
+import tracemalloc
 import zlib
 
+import httpx2
 import pytest
 
 from ptxbench.agent import RunConfig, run
@@ -17,7 +19,7 @@ from ptxbench.agent.models.message import Reply
 from ptxbench.agent.models.openai_compatible import OpenAICompatibleModel
 from ptxbench.agent.retry import RetryPolicy
 from ptxbench.core.canonical import canonical_json
-from ptxbench.core.errors import ModelError, PtxbenchError, UsageError
+from ptxbench.core.errors import ModelError, UsageError
 from ptxbench.report import load_runs
 
 KEY = "sk-very-secret-0123456789"
@@ -219,5 +221,24 @@ def test_a_fault_leaves_the_trajectory_incomplete_and_never_makes_a_turn(server,
     assert len(table.turns) == 1 and not any(plan.not_reached for plan in table.planned.values())
 
 
-def test_every_error_class_is_one_of_ours():
-    assert issubclass(ModelError, PtxbenchError)
+@pytest.mark.parametrize("asked", [float("nan"), float("inf"), -1.0, 0.0, 1e308])
+def test_every_wait_is_one_that_can_be_waited(asked):
+    assert 0.0 <= RetryPolicy(longest_s=60.0).wait_s(3, asked) <= 60.0
+
+
+def test_one_piece_of_a_bomb_is_not_unpacked_whole():
+    bomb = gzip.compress(b" " * (64 << 20))
+
+    class Wire(httpx2.AsyncByteStream):
+        async def __aiter__(self):
+            yield bomb
+
+    async def read():
+        return [len(piece) async for piece in module.BoundedBody(Wire(), "gzip", 1 << 20)]
+
+    tracemalloc.start()
+    with pytest.raises(module.AnswerTooLong):
+        asyncio.run(read())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 16 << 20

@@ -222,6 +222,19 @@ def test_turns_not_reached_are_rendered(format):
     assert KEY.task in render(rows, format)
 
 
+@pytest.mark.parametrize("field", ["protocol", "arch", "device", "language", "pack", "arm", "condition", "checkpoint", "harness"])
+def test_every_part_of_a_key_that_makes_rows_comparable_parts_tables(measured, field):
+    other = [row.model_copy(update={"key": row.key.model_copy(update={field: "x"})}) for row in measured]
+    assert render([*measured, *other], "markdown").count("|---|") == 2 * render(measured, "markdown").count("|---|")
+
+
+def test_csv_holds_the_intervals():
+    outcomes = [[Outcome.CORRECT] * 2, [Outcome.TIMEOUT] * 2]
+    turns = [turn(f"plain-{t}", n, outcome) for t, line in enumerate(outcomes) for n, outcome in enumerate(line)]
+    (*_, line) = csv.DictReader(io.StringIO(render(summarise(turns), "csv")))
+    assert (line["turn_correctness_ci95_low"], line["turn_correctness_ci95_high"]) == ("0.0", "1.0")
+
+
 ODD = [
     "a|b",
     "x\\|y",

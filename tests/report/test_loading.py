@@ -88,3 +88,12 @@ def test_a_manifest_without_its_plan_is_refused(tmp_path, config):
     (tmp_path / "run.json").write_text(json.dumps(MANIFEST | {"config": config}))
     with pytest.raises(UsageError, match="how many turns were planned"):
         load_runs([tmp_path])
+
+
+def test_what_a_trajectory_did_not_reach_belongs_to_its_own_cell(tmp_path):
+    second = {**MANIFEST["cells"][0], "key": {**MANIFEST["cells"][0]["key"], "workload": "other"}}
+    (tmp_path / "run.json").write_text(json.dumps(MANIFEST | {"cells": [MANIFEST["cells"][0], second]}))
+    entry = {"kind": "end", "place": PLACE, "turn": 1, "reason": "context_overflow"}
+    (tmp_path / "journal.jsonl").write_text(json.dumps(entry) + "\n")
+    planned = load_runs([tmp_path]).planned
+    assert {key.workload: len(plan.not_reached) for key, plan in planned.items()} == {"w": 1, "other": 0}
