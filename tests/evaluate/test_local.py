@@ -101,6 +101,15 @@ def test_paper_profile_runs_only_what_it_needs(evaluate: Evaluate, softmax: Task
     assert result.latency is not None and result.latency.speedup
 
 
+def test_paper_profile_times_a_kernel_that_breaks_only_strict_rules(evaluate: Evaluate, softmax: Task) -> None:
+    """Writing the inputs is no breach of the published rules: the turn keeps its speedup, and the record says what was seen."""
+    source = (CHEATS / "py_honest.py").read_text() + "\n\nhonest = run\n\n\ndef run(X, Y):\n    honest(X, Y)\n    X += 1\n"
+    result = evaluate(python(("kernel.py", source)), softmax, profile=Profile.PAPER)
+    assert (result.outcome, result.correct.paper, result.correct.strict) == (Outcome.CORRECT, True, False)
+    assert result.latency is not None and result.latency.speedup
+    assert any("inputs were modified" in reason for reason in result.correct.reasons)
+
+
 def test_compile_error_runs_nothing(evaluate: Evaluate, softmax: Task) -> None:
     result = evaluate(cpp("void run( { }"), softmax)
     assert (result.outcome, result.blame) == (Outcome.COMPILE_ERROR, Blame.CANDIDATE)

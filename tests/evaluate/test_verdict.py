@@ -161,3 +161,11 @@ def test_no_code_counts_against_the_candidate() -> None:
     verdict = no_code("the reply was cut off")
     assert (verdict.outcome, verdict.blame) == (Outcome.NO_CODE, Blame.CANDIDATE)
     assert (verdict.correct.paper, verdict.correct.strict, verdict.correct.reasons) == (False, False, ("the reply was cut off",))
+
+
+def test_wrong_values_come_before_a_forged_reply() -> None:
+    """The first outcome of the enum's order wins: interference does not hide that the values were wrong."""
+    forged = StageFailure(stage="time", failure=RunFailure(kind="forged_reply", text="forged"))
+    assert strict(Findings(compared=True, failure=forged)).outcome is Outcome.TAMPERED
+    assert strict(Findings(compared=True, failure=forged, broken=(VALUE,))).outcome is Outcome.WRONG_VALUE
+    assert strict(Findings(compared=True, failure=forged, broken=(CLOCK,))).outcome is Outcome.TAMPERED

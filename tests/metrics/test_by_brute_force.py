@@ -30,7 +30,7 @@ def drawn_cell(draw):
                     table[name] = fate
                     continue
                 outcome = draw.choice([*WRONG, None, *[Outcome.CORRECT] * 6])
-                flags = draw.choice([()] * 6 + [("under_roofline",), ("tampered",), ("late_work",)])
+                flags = draw.choice([()] * 6 + [("under_roofline",), ("clock_disagrees",), ("late_work",)])
                 table[name] = (outcome, draw.choice(SPEEDUPS), draw.choice(PROOFS), flags)
     return variants, trajectories, turns, table
 
@@ -66,7 +66,7 @@ class Counted:
 
     @staticmethod
     def speedups(hits):
-        trusted = [w[1] for w in hits.values() if not {"under_roofline", "tampered"} & set(w[3])]
+        trusted = [w[1] for w in hits.values() if not {"under_roofline", "clock_disagrees"} & set(w[3])]
         return [s for s in trusted if s is not None and s == s and 0 < s < float("inf")]
 
     def above(self, p, inst):
@@ -129,9 +129,7 @@ def test_every_figure_of_a_random_cell(make_turn, seed):
 def test_an_interval_is_that_of_drawing_whole_trajectories(make_turn):
     draw = random.Random(5)
     hits = [[draw.random() < chance for _ in range(8)] for chance in (0.1, 0.4, 0.5, 0.6, 0.9, 0.9, 0.2, 0.7, 0.3, 0.8, 0.5, 0.4)]
-    turns = [
-        make_turn(f"a-{t}", n, "correct" if hit else "timeout") for t, line in enumerate(hits) for n, hit in enumerate(line)
-    ]
+    turns = [make_turn(f"a-{t}", n, "correct" if hit else "timeout") for t, line in enumerate(hits) for n, hit in enumerate(line)]
     low, high = summarise(turns)[0].at["8"].ci95["turn_correctness"]
     assert (low, high) == summarise(turns)[0].at["8"].ci95["turn_correctness"]
     rates = sorted(sum(sum(draw.choice(hits)) for _ in hits) / 96 for _ in range(20_000))

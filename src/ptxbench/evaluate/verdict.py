@@ -66,6 +66,8 @@ def decide(
     if failed is not Outcome.LOAD_ERROR and sanitizer is not None and sanitizer.status == "findings":
         texts = [finding.text for finding in sanitizer.findings[:3]]
         return _verdict(Outcome.SANITIZER_ERROR, dict.fromkeys(Profile, False), [*reasons, *texts])
+    if failed is Outcome.TAMPERED and findings is not None and _wrong_values(findings, profile):
+        failed = Outcome.WRONG_VALUE
     if findings is not None and findings.failure is not None and failed is not None:
         text = f"{findings.failure.stage}: {findings.failure.failure.text}"
         return _verdict(failed, dict.fromkeys(Profile, False), [*reasons, text])
@@ -84,6 +86,11 @@ def decide(
         return _verdict(Outcome.CORRECT, correct, reasons)
     wrong = any(not rule.evidence for rule in broken)
     return _verdict(Outcome.WRONG_VALUE if wrong else Outcome.TAMPERED, correct, reasons)
+
+
+def _wrong_values(findings: Findings, profile: Profile) -> bool:
+    """Whether outputs were wrong by the profile's rules, before or beside evidence of interference."""
+    return any(profile in rule.profiles and not rule.evidence for rule in findings.broken)
 
 
 def _failure_outcome(failed: StageFailure) -> Outcome:

@@ -88,7 +88,7 @@ class _Run:
                 right = {profile for rule in compared.broken for profile in rule.profiles} != set(BOTH)
                 if wants_time and failure is None and right:
                     clock = ClockCheck(self._asking, len(request.cpus) or len(os.sched_getaffinity(0)))
-                    timing = Timing(self._held, len(self._staging.layout.slots), clock, self._step)
+                    timing = Timing(self._held, len(self._staging.layout.slots), clock, self._step, request.options.profile)
                     timed = self._timed("time", lambda: timing.run(self._staging, self._child, self._run_s, compared.call_s))
                     failure = StageFailure(stage="time", failure=timed.failure) if timed.failure else None
         except ReferenceFailed as error:
