@@ -128,7 +128,31 @@ def test_only_the_fence_s_own_indentation_is_removed():
     assert extract(reply, Language.CUDA).code == "void run() {\n    int x;\n}\n\nleft\n"
 
 
-LINES = st.sampled_from(["```", "~~~", "````", "```cuda", "~~~c++", "  ```cpp", "void run() {}", "", "text", "```py", "\t```"])
+LINES = st.sampled_from(
+    [
+        'x = "f(',
+        'R"d(',
+        '"',
+        "/* ",
+        "'''",
+        "> ```",
+        "- ```c",
+        "a ```py",
+        "}```",
+        "</think>",
+        "```",
+        "~~~",
+        "````",
+        "```cuda",
+        "~~~c++",
+        "  ```cpp",
+        "void run() {}",
+        "",
+        "text",
+        "```py",
+        "\t```",
+    ]
+)
 
 
 @settings(deadline=None)

@@ -95,6 +95,7 @@ FENCE_IN_SOURCE = {
     "line comment that ends in a fence": "int a; // as ```x```\nvoid run() {}\n",
     "doxygen": "/**\n * ```\n * run();\n * ```\n */\nvoid run() {}\n",
     "string": 'const char* s = "/*";\nconst char* t = "\\"//";\nvoid run() {}\n',
+    "string that is not closed": 'x = "f(\n);\nvoid run() {}\n',
     "character": "char q = '\"';\nchar p = '\\'';\nvoid run() {}\n",
     "digit separators": "int n = 1'000'000;\nvoid run() {}\n",
     "very long line": "const int t[] = {" + "1, " * 200_000 + "};\nvoid run() {}\n",
@@ -113,6 +114,7 @@ PYTHON = {
     "module docstring": "'''\n```\nrun(X, Y)\n```\n'''\nimport numpy as np\ndef run(X, Y):\n    Y[:] = X\n",
     "module docstring with a label": '"""\n```python\nrun(X, Y)\n```\n"""\ndef run(X, Y):\n    Y[:] = X\n',
     "quotes in a comment": "# don't \"\"\" or '''\ndef run(X, Y):\n    Y[:] = X\n",
+    "string that is not closed": 'x = "f(\ndef run(X, Y):\n    Y[:] = X\n',
     "quotes in a string": "a = \"'''\"\nb = '\"\"\"'\ndef run(X, Y):\n    Y[:] = X\n",
 }
 

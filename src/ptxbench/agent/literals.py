@@ -44,5 +44,5 @@ class OpenLiteral:
                 self.end = "*/"
             elif token in ("'''", '"""'):
                 self.end = token
-            elif token.endswith("("):
+            elif match.lastindex is not None:
                 self.end = f'){match.group(1)}"'
