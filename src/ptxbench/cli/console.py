@@ -14,6 +14,7 @@ from typing import Any, TextIO
 
 from pydantic import BaseModel
 
+from ptxbench.core.canonical import spelled
 from ptxbench.core.errors import PtxbenchError, StorageError
 
 INTERRUPTED = 130
@@ -50,12 +51,12 @@ def wants_json(local: bool) -> bool:
 
 def print_json(value: Any) -> None:
     """Print a record, or plain JSON value, to stdout."""
-    write_out(json.dumps(_plain(value), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_out(json.dumps(_plain(value), indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, BaseModel):
-        return value.model_dump(mode="json")
+        return spelled(value.model_dump(mode="json"))
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     if isinstance(value, dict):

@@ -21,18 +21,19 @@ def canonical_json(value: Any) -> bytes:
     that all readers share.
     """
     if isinstance(value, BaseModel):
-        value = _finite(value.model_dump(mode="json"))
+        value = spelled(value.model_dump(mode="json"))
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return text.encode("utf-8", "replace")
 
 
-def _finite(value: Any) -> Any:
+def spelled(value: Any) -> Any:
+    """Return plain JSON values with infinities and NaN spelled as strings."""
     if isinstance(value, float) and not math.isfinite(value):
         return _SPELLED.get(value, "NaN")
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: spelled(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_finite(item) for item in value]
+        return [spelled(item) for item in value]
     return value
 
 
