@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 from collections.abc import Callable
@@ -189,3 +191,61 @@ def test_a_child_that_reads_no_questions_does_not_hold_the_judge() -> None:
         while child._send({"do": "ping", "token": "x" * 1000}):
             pass
         assert isinstance(child.ping(0.1), RunFailure)
+
+
+def decide(steps: list[seccomp.Instruction], arch: int, number: int, *arguments: int) -> int:
+    """Run a filter as the kernel does (classic BPF on ``struct seccomp_data``) and return its verdict."""
+    data = struct.pack("<iIQ6Q", number, arch, 0, *[*arguments, 0, 0, 0, 0, 0, 0][:6])
+    place, loaded = 0, 0
+    while True:
+        code, yes, no, value = steps[place]
+        place += 1
+        if code == 0x20:
+            (loaded,) = struct.unpack_from("<I", data, value)
+        elif code == 0x06:
+            return value
+        else:
+            holds = {0x15: loaded == value, 0x35: loaded >= value, 0x45: bool(loaded & value)}[code]
+            place += yes if holds else no
+
+
+ALLOWED, REFUSED, MISSING = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x00050000 | errno.ENOSYS
+
+
+@pytest.mark.parametrize("machine", sorted(seccomp.AUDIT_ARCH))
+def test_filter_decides_by_number_and_arguments_on_every_machine(machine: str) -> None:
+    arch, me, judge = seccomp.AUDIT_ARCH[machine], 1234, 1233
+    steps = seccomp.program(machine, me, refuse_write_opens=True)
+    numbers = seccomp.load_table()["numbers"][machine]
+    assert isinstance(numbers, dict)
+
+    def verdict(name: str, *arguments: int) -> int:
+        return decide(steps, arch, numbers[name], *arguments)
+
+    for names in seccomp.load_table()["refused"].values():
+        assert {name: verdict(name) for name in names if name in numbers} == dict.fromkeys(set(names) & set(numbers), REFUSED)
+    assert verdict("kill", me, 9) == verdict("tgkill", me, me, 6) == ALLOWED
+    assert (
+        verdict("kill", judge, 9)
+        == verdict("kill", 0, 9)
+        == verdict("kill", 2**64 - 1, 9)
+        == verdict("tgkill", judge, judge, 9)
+        == REFUSED
+    )
+    assert verdict("clone", 0x3D0F00) == ALLOWED
+    assert verdict("clone", 17) == REFUSED
+    assert verdict("clone3") == verdict("openat2") == MISSING
+    assert verdict("prlimit64", 0, 7, 0, 1) == verdict("prlimit64", me, 7, 0, 1) == ALLOWED
+    for arguments in ((judge, 7, 0, 1), (0, 7, 1, 0), (0, 7, 1 << 32, 0)):
+        assert verdict("prlimit64", *arguments) == REFUSED
+    for name, place, options in (
+        ("prctl", 0, seccomp.REFUSED_PRCTL),
+        ("fcntl", 1, seccomp.REFUSED_FCNTL),
+        ("ioctl", 1, seccomp.REFUSED_IOCTL),
+    ):
+        assert {verdict(name, *[0] * place, option) for option in options} == {REFUSED}
+    assert verdict("prctl", 15) == verdict("fcntl", 1, 3) == verdict("ioctl", 1, 0x5401) == ALLOWED
+    assert verdict("openat", 0, 0, os.O_RDONLY | os.O_CLOEXEC) == ALLOWED
+    assert verdict("openat", 0, 0, os.O_RDWR) == verdict("openat", 0, 0, os.O_CREAT) == REFUSED
+    assert decide(steps, arch, 463) == decide(steps, arch, 0x40000001) == decide(steps, arch, -1) == MISSING
+    assert decide(steps, 0x40000003, 20) == 0x80000000, "another ABI ends the process"

@@ -22,12 +22,15 @@ from ptxbench.schema import Flag
 
 SUSPICIOUS, SUSPICIOUS_US = 0.25, 20.0
 """Time seen in the quickest call beyond the claim, as a part of it and beyond that, from which on the clocks disagree: a flag."""
-IMPOSSIBLE, IMPOSSIBLE_US = 1.0, 50.0
-"""The same from which on no scheduler explains it: evidence of interference."""
+IMPOSSIBLE, IMPOSSIBLE_US = 4.0, 200.0
+"""The same from which on no disturbance explains it (in each of several attempts): evidence of interference."""
 COLD = 2.0
 """A batch walks through more memory than single calls do, and may be this much slower before that is a flag."""
-KEPT = 2.0
-"""How many times longer than claimed every call on inputs of this evaluation alone may take before results are being kept."""
+KEPT, KEPT_US = 1.0, 50.0
+"""Time seen in every call on inputs of this evaluation alone beyond the claim, from which on results may be being kept: a flag.
+Beyond the bounds above it is evidence, too."""
+DISAGREES = "clock_disagrees"
+"""The flag of a latency that is not to be trusted."""
 
 
 @dataclass
@@ -77,26 +80,30 @@ class ClockCheck:
         """Whether the clocks agree, so that further batches could show nothing new."""
         return claimed_us > 0 and self.excess_us(claimed_us) <= SUSPICIOUS * claimed_us + SUSPICIOUS_US
 
-    def keeps_results(self, claimed_us: float) -> bool:
+    def seems_to_keep(self, claimed_us: float) -> bool:
         """Whether every single call on unseen inputs was much slower than claimed."""
-        return bool(self.unseen_us) and min(self.unseen_us) > KEPT * claimed_us + IMPOSSIBLE_US
+        return min(self.unseen_us, default=0.0) - claimed_us > KEPT * claimed_us + KEPT_US
 
     def judge(self, claimed_us: float) -> tuple[list[BrokenRule], list[Flag]]:
         """Return the evidence of interference, and the flags, for a claimed latency."""
         excess = self.excess_us(claimed_us)
+        unseen = min(self.unseen_us, default=0.0)
+        impossible_us = IMPOSSIBLE * claimed_us + IMPOSSIBLE_US
         broken, flags = [], []
         text = f"of each call the judge's clock saw {excess:.1f} us more than the {claimed_us:.1f} us claimed"
-        if claimed_us <= 0 or excess > IMPOSSIBLE * claimed_us + IMPOSSIBLE_US:
+        if claimed_us <= 0 or excess > impossible_us:
             broken.append(BrokenRule(text=text, profiles=STRICT_ONLY, evidence=True))
         if not self.is_settled(claimed_us):
-            flags.append(Flag(code="clock_disagrees", text=text))
+            flags.append(Flag(code=DISAGREES, text=text))
         elif min(self.batch_us, default=0.0) > COLD * claimed_us + SUSPICIOUS_US:
             text = f"{min(self.batch_us):.1f} us a call in batches, {claimed_us:.1f} us alone"
-            flags.append(Flag(code="clock_disagrees", text=text))
-        if self.keeps_results(claimed_us):
-            text = f"calls on new inputs take {min(self.unseen_us):.1f} us, claimed are {claimed_us:.1f} us: results are kept"
-            broken.append(BrokenRule(text=text, profiles=STRICT_ONLY, evidence=True))
+            flags.append(Flag(code=DISAGREES, text=text))
+        if self.seems_to_keep(claimed_us):
+            text = f"calls on new inputs take {unseen:.1f} us, claimed are {claimed_us:.1f} us"
+            flags.append(Flag(code=DISAGREES, text=text))
+            if unseen - claimed_us > impossible_us:
+                broken.append(BrokenRule(text=f"{text}: results are kept", profiles=STRICT_ONLY, evidence=True))
         between = statistics.median(self.between_us) if self.between_us else 0.0
-        if between > SUSPICIOUS * claimed_us + IMPOSSIBLE_US:
+        if between > SUSPICIOUS * claimed_us + KEPT_US:
             flags.append(Flag(code="works_between_calls", text=f"the process used {between:.1f} us of the processor between calls"))
         return broken, flags

@@ -7,6 +7,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -87,8 +88,10 @@ class _Run:
                 failure = StageFailure(stage="compare", failure=compared.failure) if compared.failure else None
                 right = {profile for rule in compared.broken for profile in rule.profiles} != set(BOTH)
                 if wants_time and failure is None and right:
-                    clock = ClockCheck(self._asking, len(request.cpus) or len(os.sched_getaffinity(0)))
-                    timing = Timing(self._held, len(self._staging.layout.slots), clock, self._step, request.options.profile)
+                    cores = len(request.cpus) or len(os.sched_getaffinity(0))
+                    new_clock = partial(ClockCheck, self._asking, cores)
+                    slots = len(self._staging.layout.slots)
+                    timing = Timing(self._held, slots, new_clock, self._step, request.options.profile)
                     timed = self._timed("time", lambda: timing.run(self._staging, self._child, self._run_s, compared.call_s))
                     failure = StageFailure(stage="time", failure=timed.failure) if timed.failure else None
         except ReferenceFailed as error:
