@@ -18,7 +18,7 @@ from ptxbench.core.fingerprint import code_fingerprint
 from ptxbench.core.settings import Settings
 from ptxbench.schema import Build, Candidate, Diagnostic, KernelBuild, Language, Limits, ToolchainVersions, Violation
 from ptxbench.toolchain.cache import BuildCache, CachedBuild
-from ptxbench.toolchain.census import TooLarge, census
+from ptxbench.toolchain.census import TooLarge, Undisassembled, census
 from ptxbench.toolchain.command import PolicyInputs, flags
 from ptxbench.toolchain.compile import Compilation, compile_candidate
 from ptxbench.toolchain.demangle import short_name
@@ -26,6 +26,7 @@ from ptxbench.toolchain.diagnostics import Diagnostics, Stage, diagnose
 from ptxbench.toolchain.ending import ended_by_limit, killed_from_outside, limit_record
 from ptxbench.toolchain.paths import RecordPaths
 from ptxbench.toolchain.policing import NEVER_COMPILED, PolicyParts, inspected, screened
+from ptxbench.toolchain.probe import ensure_works
 from ptxbench.toolchain.ptx import PtxLines
 from ptxbench.toolchain.python_source import python_diagnostics
 from ptxbench.toolchain.recursion import endless_include
@@ -125,8 +126,12 @@ class Builder:
                 kernels = _kernels(compilation, tools)
             except TooLarge:
                 ok, over = False, limit_record("code_size", limits)
+            except Undisassembled as error:
+                ensure_works(candidate, tools, self._parts.inputs(tools), self.cache.scratch, limits)
+                ok, over = False, _undisassembled(error, paths)
         records = (over,) if over else said.records
         if not ok and not any(one.severity == "error" for one in records):
+            ensure_works(candidate, tools, self._parts.inputs(tools), self.cache.scratch, limits)
             records = (*records, _unexplained(compilation, paths))
         build = _build(candidate, 0.0, ok, records, tools.versions, key)
         if ok:
@@ -209,6 +214,11 @@ def _said(candidate: Candidate, compilation: Compilation, paths: RecordPaths) ->
 
 def _output(compilation: Compilation) -> str:
     return compilation.completed.stdout + compilation.completed.stderr
+
+
+def _undisassembled(error: Undisassembled, paths: RecordPaths) -> Diagnostic:
+    text = f"the machine code cannot be disassembled: {paths.scrub(str(error))}"
+    return Diagnostic(severity="error", file=None, line=None, column=None, code="unreadable_code", text=text, stage="ptxas")
 
 
 def _unexplained(compilation: Compilation, paths: RecordPaths) -> Diagnostic:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ptxbench.core.errors import InfrastructureError
 from ptxbench.core.process import ProcessLimits, run_tool
 from ptxbench.toolchain.tools import Toolchain
 
@@ -22,6 +21,10 @@ class TooLarge(Exception):
     """The machine code is too large to be disassembled within limits: over half a million instructions."""
 
 
+class Undisassembled(Exception):
+    """nvdisasm does not read a cubin: it is no nvdisasm of these days, or ptxas wrote what it does not accept."""
+
+
 def census(cubin: Path, tools: Toolchain) -> dict[str, dict[str, int]]:
     """Return, per kernel of the cubin (mangled name), the number of instructions per opcode with modifiers.
 
@@ -30,18 +33,18 @@ def census(cubin: Path, tools: Toolchain) -> dict[str, dict[str, int]]:
 
     A warpgroup instruction (``*GMMA``) with an ``RZ`` destination or a ``URZ`` descriptor is what ptxas makes of a
     ``wgmma.commit_group`` on its own (protocol section 6): its key gets the prefix ``bookkeeping:``, so that no reader takes it
-    for a multiplication. Raises ``TooLarge``, or ``InfrastructureError`` when nvdisasm fails on what ptxas wrote.
+    for a multiplication. Raises ``TooLarge`` and ``Undisassembled``.
     """
     env = {"PATH": tools.path, "LC_ALL": "C"}
     done = run_tool([str(tools.nvdisasm), "-json", str(cubin)], limits=_LIMITS, env=env)
     if done.timed_out or done.dropped_bytes:
         raise TooLarge
     if not done.ok:
-        raise InfrastructureError("nvdisasm failed on a cubin", next_step="ptxbench doctor", stderr=done.stderr[:500])
+        raise Undisassembled(done.stderr.strip()[:300] or f"nvdisasm ended with status {done.returncode}")
     try:
         document = json.loads(done.stdout)
     except json.JSONDecodeError as error:
-        raise InfrastructureError(f"nvdisasm wrote no JSON: {error}", next_step="use nvdisasm 13.0 or newer") from error
+        raise Undisassembled(f"nvdisasm wrote no JSON: {error}") from error
     found: dict[str, Counter[str]] = {}
     for name, instructions in functions(document):
         owner = name.split("$")[1] if name.startswith("$") else name

@@ -33,5 +33,12 @@ class RecordPaths:
         return rest if include else Path(path).name
 
     def scrub(self, text: str) -> str:
-        """Return the text with every absolute path in it made relative."""
-        return _ABSOLUTE.sub(lambda match: self.relative(match[0]), text)
+        """Return the text with every absolute path in it made relative, and characters that a terminal obeys spelled out."""
+        return spelled_out(_ABSOLUTE.sub(lambda match: self.relative(match[0]), text))
+
+
+def spelled_out(text: str) -> str:
+    """Return the text with control and direction characters as escapes; lines and tabs stay."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() or one in "\n\t" else one.encode("unicode_escape").decode() for one in text)

@@ -14,7 +14,9 @@ from ptxbench.schema import Candidate, Language, Profile, Source
 from ptxbench.toolchain.policy import Evidence, inspect, refused_headers, screen, verdict
 from ptxbench.toolchain.policy.binary import read_binary
 from ptxbench.toolchain.policy.content import judge_tokens
+from ptxbench.toolchain.policy.directives import read_raw
 from ptxbench.toolchain.policy.headers import opened, spelled
+from ptxbench.toolchain.policy.injected import injected
 from ptxbench.toolchain.policy.inspection import device_wide_kernel
 from ptxbench.toolchain.policy.passes import file_in, read_pass
 from ptxbench.toolchain.policy.rules import MOST_BREACHES, TEXT_LIMIT, breach, rules, table
@@ -267,3 +269,30 @@ def test_breaches_of_one_rule_are_bounded() -> None:
 def test_a_line_of_a_megabyte_is_shown_short() -> None:
     (found,) = screen(cpp("#include </x>" + " " * 10 + "/* */" * 200_000))
     assert len(found.text) <= TEXT_LIMIT
+
+
+def test_macros_by_the_thousand_cost_no_more_than_their_number(tmp_path: Path) -> None:
+    header = tmp_path / "system.h"
+    header.write_text("int m7; int other;\n", encoding="utf-8")
+
+    def steps(count: int) -> int:
+        taken = 0
+
+        def count_line(frame: object, event: str, _argument: object) -> object:
+            nonlocal taken
+            taken += event == "line"
+            return count_line
+
+        text = (
+            "".join(f"#define m{index} m{index + 1}\n" for index in range(count)) + f"#define m{count} asm\n#include <system.h>\n"
+        )
+        files = {"kernel.cpp": read_raw(text)}
+        sys.settrace(count_line)
+        try:
+            found = list(injected(files, "kernel.cpp", [header]))
+        finally:
+            sys.settrace(None)
+        assert [(rule, file, definition.line) for rule, file, definition, _ in found] == [("host_asm", "kernel.cpp", 8)]
+        return taken
+
+    assert steps(1000) < 20 * steps(100)

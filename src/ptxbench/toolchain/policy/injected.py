@@ -19,6 +19,8 @@ _WORDS = {
     "section": "section_attribute", "__section__": "section_attribute",
 }  # fmt: skip
 
+_WORD = re.compile(r"[^\W\d]\w*")
+
 Definitions = list[tuple[str, Directive]]
 """Definitions of macros, each with its file."""
 
@@ -26,7 +28,8 @@ Definitions = list[tuple[str, Directive]]
 def injected(files: Mapping[str, RawFile], entry: str, headers: Iterable[Path]) -> Iterator[tuple[str, str, Directive, str]]:
     """Yield ``(rule, file, definition, header's name)`` for every such macro. ``headers`` are the system headers that were read."""
     definitions = [(path, one) for path, file in files.items() for one in file.directives if one.name == "define" and one.operands]
-    early = [(path, one) for path, one in definitions if _before_an_include(files, entry, path, one)]
+    last_include = max((one.line for one in files[entry].directives if one.name in INCLUDES), default=0) if entry in files else 0
+    early = [(path, one) for path, one in definitions if path != entry or one.line < last_include]
     used = _used(early, headers)
     if not used:
         return
@@ -50,9 +53,9 @@ def _used(early: Definitions, headers: Iterable[Path]) -> dict[str, tuple[set[st
     """Return, by header, the names of early macros in its text, and the text; empty when no header holds any."""
     if not early:
         return {}
-    names = re.compile(r"(?<!\w)(" + "|".join({re.escape(one.operands[0].text) for _, one in early}) + r")(?!\w)")
+    names = {one.operands[0].text for _, one in early}
     texts = {str(header): header.read_text(encoding="utf-8", errors="replace") for header in headers if header.is_file()}
-    found = {name: (set(names.findall(text)), text) for name, text in texts.items()}
+    found = {name: (names.intersection(_WORD.findall(text)), text) for name, text in texts.items()}
     return found if any(here for here, _ in found.values()) else {}
 
 
@@ -70,7 +73,3 @@ def _carriers(definitions: Definitions) -> dict[str, str]:
             carriers[name] = rule
             pending.append((name, rule))
     return carriers
-
-
-def _before_an_include(files: Mapping[str, RawFile], entry: str, path: str, definition: Directive) -> bool:
-    return path != entry or any(one.name in INCLUDES and one.line > definition.line for one in files[path].directives)

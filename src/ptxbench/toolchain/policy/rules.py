@@ -45,7 +45,7 @@ def breach(rule: str, file: str | None, line: int | None, text: str, *, paper: b
     """Record that ``rule`` is broken at a place. The strict profile refuses every breach, ``paper`` only where it says so."""
     if rule not in rules():
         raise KeyError(rule)
-    shown = text.strip()
+    shown = "".join(one if one.isprintable() or one == "\t" else "\ufffd" for one in text.strip()[: 2 * TEXT_LIMIT])
     if len(shown) > TEXT_LIMIT:
         shown = shown[: TEXT_LIMIT - 1] + "…"
     profiles = (Profile.PAPER, Profile.STRICT) if paper else (Profile.STRICT,)
