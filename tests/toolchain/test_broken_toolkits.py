@@ -77,3 +77,13 @@ def test_diagnostics_hold_no_character_that_a_terminal_obeys(settings: Settings)
     texts = [one.text for one in build.diagnostics]
     assert any("\\x1b[31mred" in text for text in texts)
     assert all(text.replace("\n", "").isprintable() for text in texts)
+
+
+def test_another_version_of_a_tool_is_another_build(toolkit: Path, settings: Settings) -> None:
+    candidate = kernel("__global__ void versions(int *x) { *x = 8; }\n")
+    real = locate(settings).nvcc
+    first = Builder(settings).build(candidate).build
+    script(toolkit / "bin" / "nvcc", VERSION.replace("13.0.1", "13.0.99") + f'exec "{real}" "$@"\n')
+    second = Builder(settings.model_copy(update={"toolkit": toolkit})).build(candidate).build
+    assert first.ok and second.ok and not second.cached
+    assert second.toolchain.nvcc == "13.0.99" and second.key != first.key
