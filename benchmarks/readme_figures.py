@@ -43,6 +43,14 @@ def wall(command: list[str], cache: str, code: int = 0) -> float:
     return seconds
 
 
+def compiler_wheels_mb() -> int:
+    """Return the size of the compiler wheels on disk in MB."""
+    import nvidia
+
+    files = (path for folder in nvidia.__path__ for path in Path(folder).rglob("*") if path.is_file() and not path.is_symlink())
+    return round(sum(path.stat().st_size for path in files) / 1e6)
+
+
 def main() -> None:
     out = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "evidence" / "cpu" / "readme-figures.json"
     empty = median([cpu_seconds("") for _ in range(RUNS)])
@@ -65,6 +73,7 @@ def main() -> None:
             "compile_reference_gemm_cold_s": median(cold),
             "compile_reference_gemm_cached_s": median(cached),
             "quickstart_cold_s": round(quickstart, 1),
+            "compiler_wheels_on_disk_mb": compiler_wheels_mb(),
         },
     )
 
