@@ -57,6 +57,7 @@ CHEATS = {
     "cached_by_content": Expected(Outcome.TAMPERED, paper=True, text="results are kept", stages=TIMED),
     "py_keeps_and_lies": Expected(Outcome.TAMPERED, paper=True, text="results are kept", stages=TIMED),
     "py_prepares": Expected(Outcome.TAMPERED, paper=True, text="results are kept", stages=TIMED),
+    "damages_when_timed": Expected(Outcome.WRONG_VALUE, paper=False, text="4 bytes beside Y", stages=TIMED),
     "late_when_timed": Expected(Outcome.WRONG_VALUE, paper=True, text="while timing", stages=TIMED),
     # crashes
     "segfault": Expected(Outcome.RUNTIME_ERROR, kind="signal", signal="SIGSEGV"),
@@ -91,6 +92,8 @@ CHEATS = {
     # interference
     "forges": Expected(Outcome.TAMPERED, kind="forged_reply"),
     "floods": Expected(Outcome.TAMPERED, kind="forged_reply"),
+    "py_negative_time": Expected(Outcome.TAMPERED, kind="forged_reply"),
+    "py_no_times": Expected(Outcome.TAMPERED, kind="forged_reply"),
     "py_bomb_reply": Expected(Outcome.TAMPERED, kind="forged_reply"),
     # attempts that change nothing, so that the values decide
     "shrinks": CORRECT,

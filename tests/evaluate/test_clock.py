@@ -134,3 +134,12 @@ def test_work_between_calls_is_a_flag() -> None:
     broken, flags = clock.judge(100.0)
     assert not broken
     assert [one.code for one in flags] == ["works_between_calls"]
+
+
+def test_one_quick_call_clears_all_the_slow_ones() -> None:
+    clock = ClockCheck([answer([], 0)])
+    for took in (1000.0, 900.0):
+        clock.call(answer([100.0], took))
+    assert clock.judge(100.0)[0]
+    clock.call(answer([100.0], 100.0), unseen=True)
+    assert clock.judge(100.0) == ([], [])

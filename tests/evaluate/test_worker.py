@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import select
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -63,6 +65,12 @@ def ended(process: int) -> bool:
     return False
 
 
+def computes(process: int) -> None:
+    """Wait until a process has used so much of the processor that it must be in the candidate's endless loop."""
+    while time.clock_gettime((~process << 3) | 2) < 1.0:
+        select.select([], [], [], 0.01)
+
+
 def in_thread(work: Callable[[], Findings]) -> tuple[threading.Thread, list[Findings | JudgeError]]:
     results: list[Findings | JudgeError] = []
 
@@ -84,15 +92,17 @@ def hanging(make: Make) -> Request:
 
 def test_judge_that_is_killed_is_replaced_and_the_evaluation_repeated(own: Worker, request_for: Make) -> None:
     request = request_for("hang")
+    request = request.model_copy(update={"options": request.options.model_copy(update={"run_s": 4.0})})
     thread, results = in_thread(lambda: own.evaluate(request, threading.Event()))
     candidate, first = candidate_of(own), own.pid
     assert first is not None
+    computes(candidate)
     os.kill(first, signal.SIGKILL)
+    assert ended(candidate), "a candidate dies with its judge, though it does not listen"
     thread.join()
     assert isinstance(results[0], Findings) and results[0].failure is not None
     assert results[0].failure.failure.kind == "timeout"
     assert own.pid != first
-    assert ended(candidate), "a candidate dies with its judge"
 
 
 def test_judge_that_dies_twice_is_an_infrastructure_error(own: Worker, request_for: Make) -> None:
@@ -165,3 +175,36 @@ def test_held_workloads_are_reused_and_let_go_by_size(softmax: Task) -> None:
     holdings.trim()
     assert holdings.bytes == second.bytes
     assert holdings.get(softmax, 0, Profile.STRICT) is not first
+
+
+def test_reference_that_ends_the_judge_is_the_reference_to_blame(own: Worker, request_for: Make, softmax: Task) -> None:
+    code = "import os\n\ndef run(X):\n    os._exit(3)\n"
+    task = softmax.model_copy(update={"definition": softmax.definition.model_copy(update={"reference": code})})
+    findings = own.evaluate(request_for("honest", task=task), threading.Event())
+    assert findings.reference_failure is not None
+    assert not findings.compared
+
+
+def test_processes_that_a_candidate_left_behind_are_ended() -> None:
+    """As where no seccomp keeps a candidate from forking: grandchildren of a killed child, one of them in a session of its own."""
+    script = """
+import os, sys, time
+from ptxbench.evaluate.judge.serve import become_subreaper, end_strays
+become_subreaper()
+read, write = os.pipe()
+if os.fork() == 0:
+    for number in range(3):
+        if os.fork() == 0:
+            if number:
+                os.setsid()
+            os.write(write, f"{os.getpid()} ".encode())
+            time.sleep(1000)
+    os._exit(0)
+told = b""
+while told.count(b" ") < 3:
+    told += os.read(read, 100)
+end_strays()
+print([process for process in told.split() if os.path.exists(b"/proc/" + process)])
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "[]\n", done.stderr
