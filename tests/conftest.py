@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 
 from ptxbench.core.settings import Settings
+
+
+def pytest_configure() -> None:
+    """Ctrl-C as in a terminal, also where the tests run in the background and inherit an ignored SIGINT."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 SHARED = Path(__file__).parents[2] / "shared"
 """Real inputs made by others; beside the checkout, absent on most machines."""

@@ -150,7 +150,9 @@ def test_killed_while_requests_are_in_flight(tmp_path, stub):
     check_complete(run)
     assert all(stub.asked[place] == before[place] == 1 for place in journaled)
     assert max(stub.asked.values()) <= 2
-    assert max(run.evaluations.values()) == 1
+    # An evaluation may have ended without reaching the journal: then, and only then, it is made again.
+    assert max(run.evaluations.values()) <= 2
+    assert sum(count - 1 for count in run.evaluations.values()) <= 3
 
 
 def test_interrupted_from_the_keyboard(tmp_path, stub):
