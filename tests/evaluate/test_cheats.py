@@ -92,8 +92,8 @@ CHEATS = {
     # interference
     "forges": Expected(Outcome.TAMPERED, kind="forged_reply"),
     "floods": Expected(Outcome.TAMPERED, kind="forged_reply"),
-    "py_negative_time": Expected(Outcome.TAMPERED, kind="forged_reply"),
-    "py_no_times": Expected(Outcome.TAMPERED, kind="forged_reply"),
+    "py_negative_time": Expected(Outcome.TAMPERED, kind="forged_reply", text="the claimed times are not times"),
+    "py_no_times": Expected(Outcome.TAMPERED, kind="forged_reply", text="answered in the runner's place"),
     "py_bomb_reply": Expected(Outcome.TAMPERED, kind="forged_reply"),
     # attempts that change nothing, so that the values decide
     "shrinks": CORRECT,
