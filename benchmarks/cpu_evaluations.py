@@ -92,14 +92,14 @@ def of_language(planned: list[tuple[str, Candidate]], results: list[Evaluation],
 
 
 def start_ms(result: Evaluation) -> float:
-    return 1e3 * (result.seconds["start"] + result.seconds["load"])
+    return 1e3 * ((result.seconds["start"] or 0.0) + (result.seconds["load"] or 0.0))
 
 
 def without_hangs(planned: list[tuple[str, Candidate]], results: list[Evaluation], slots: int) -> float:
     """Return evaluations a second over the slots, counting only the time of those that do not hang."""
     stages = ("start", "load", "compare", "time")
     times = [
-        sum(result.seconds.get(stage, 0.0) for stage in stages)
+        sum(result.seconds.get(stage) or 0.0 for stage in stages)
         for (name, _), result in zip(planned, results, strict=True)
         if name != "hang"
     ]
