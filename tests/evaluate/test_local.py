@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from ptxbench.core.canonical import canonical_json
 from ptxbench.core.errors import UsageError
@@ -222,3 +223,9 @@ def test_cancelled_evaluation_ends_its_processes_and_the_next_one_works(settings
 def children() -> set[int]:
     paths = Path("/proc/self/task").glob("*/children")
     return {int(child) for path in paths for child in path.read_text().split()}
+
+
+@pytest.mark.parametrize("limit", [0.0, -1.0, float("inf"), float("nan")])
+def test_a_limit_that_is_no_time_is_refused(limit: float) -> None:
+    with pytest.raises(ValidationError):
+        EvaluateOptions(run_s=limit)

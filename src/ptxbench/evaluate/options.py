@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from pydantic import Field
+
 from ptxbench.schema import Candidate, Evaluation, Profile, Task
 from ptxbench.schema.base import Record
 
@@ -17,7 +19,7 @@ class EvaluateOptions(Record):
     """What all input sets are drawn from."""
     stages: tuple[str, ...] | None = None
     """Stages to run after the build (``sanitize``, ``compare``, ``time``, ``prove``), None for all that the backend has."""
-    run_s: float | None = None
+    run_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """Limit of one run of the candidate in seconds, in place of the task's."""
 
     def wants(self, stage: str) -> bool:
