@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import shutil
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -91,3 +93,28 @@ def test_a_wheel_holds_every_file_of_the_package_and_the_kernels(tmp_path):
     held = set(zipfile.ZipFile(wheel).namelist())
     wanted = {name.removeprefix("src/") if name.startswith("src/") else f"ptxbench/{name}" for name in names if "/" in name}
     assert sorted(wanted - held) == []
+
+
+def test_readme_quotes_its_evidence():
+    """Every measured figure of README stands in an evidence file, as the script printed it."""
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+
+    def figures(name: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((ROOT / "evidence" / name).read_text(encoding="utf-8"))["figures"]
+        return found
+
+    cpu, judge, gpu = figures("cpu/readme-figures.json"), figures("cpu/cpu-evaluations.json"), figures("h200/reference-gemm.json")
+    right, wrong = gpu["reference_kernel"][0], gpu["recorded_wrong_kernel"]
+    for text in (
+        f"{cpu['compiler_wheels_on_disk_mb']} MB of compiler wheels",
+        f"took {cpu['quickstart_cold_s']} s on two cores",
+        f"build: ok ({cpu['compile_reference_gemm_cold_s']:.1f} s)",
+        f"{judge['evaluations']} evaluations",
+        f"gave {judge['verdicts_right']} right verdicts",
+        f"| {right['reference_us']:.1f} us |",
+        f"| {right['candidate_us']:.1f} us, {gpu['speedup_against_cublas_events']} of cuBLAS |",
+        f"| {wrong['candidate_us']:.1f} us |",
+        f"{wrong['mismatches'] / 1e6:.0f} million of {3 * right['m'] * right['n'] / 1e6:.0f} million",
+    ):
+        assert text in readme, text
+    assert right["mismatches"] == right["unwritten"] == 0 and judge["holds"]
