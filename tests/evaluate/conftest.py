@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -61,7 +62,14 @@ def compiled(tmp_path_factory: pytest.TempPathFactory, victim: Path) -> Callable
 
 
 @pytest.fixture(scope="session")
-def request_for(softmax: Task, compiled: Callable[[str], Path]) -> Callable[..., Request]:
+def core() -> int:
+    """A core for this test process: the judge pins a candidate to one, as every evaluator asks it to."""
+    cores = sorted(os.sched_getaffinity(0))
+    return cores[int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % len(cores)]
+
+
+@pytest.fixture(scope="session")
+def request_for(softmax: Task, compiled: Callable[[str], Path], core: int) -> Callable[..., Request]:
     """Make the judge's request for a cheat: a C++ one, or a Python one when its name begins with ``py_``."""
 
     def make(name: str, *, task: Task = softmax, stages: tuple[str, ...] = ("compare",)) -> Request:
@@ -75,7 +83,7 @@ def request_for(softmax: Task, compiled: Callable[[str], Path]) -> Callable[...,
             entry_file=f"{name}.py" if python else f"{name}.cpp",
             library=None if python else str(compiled(name)),
             sources=(Source(path=f"{name}.py", content=text),) if python else (),
-            cpus=(),
+            cpus=(core,),
         )
 
     return make

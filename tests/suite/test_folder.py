@@ -130,7 +130,7 @@ BAD_DEFINITIONS = [
     ({"inputs": {"X": {"shape": ["M", "N"], "dtype": "fp32"}}}, "inputs.X.dtype", '"dtype"'),
     ({"reference": "def run(X:\n"}, "reference does not parse: line 1", None),
     ({"reference": "async def run(X):\n    return X\n"}, "no top-level function run", None),
-    ({"reference": "def run(X):\n    return " + "-" * 5000 + "X\n"}, "nested too deeply", None),
+    ({"reference": "def run(X):\n    return " + "-" * 20_000 + "X\n"}, "nested too deeply", None),
     ({"constraints": ["M ==== 1"]}, "is not an expression", None),
     ({"ptxbench": {"family": "gemm"}}, "archs: Field required", None),
 ]
