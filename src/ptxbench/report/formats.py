@@ -95,7 +95,9 @@ def _table(rows: Sequence[Row], width: int | None, color: bool) -> str:
     if not rows:
         console.print("No turns.")
     narrow = width < NARROW_WIDTH
-    for group in comparable_groups(rows):
+    for number, group in enumerate(comparable_groups(rows)):
+        if number:
+            console.print()
         table = Table(title=Text(heading(group)), title_justify="left", title_style="bold", show_lines=True)
         model, task, n, *numbers, outcomes = COLUMNS
         table.add_column(f"{task}, {model}" if narrow else model, overflow="fold")
