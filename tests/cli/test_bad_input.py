@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+IMPORT_PATH = os.pathsep.join(filter(None, (str(Path(__file__).parents[2] / "src"), os.environ.get("PYTHONPATH"))))
+"""This source tree, and whatever the tests themselves import from."""
 KERNEL = 'extern "C" __global__ void k(float* x) { x[0] = 1; }\n'
 
 
@@ -24,7 +26,7 @@ def ptxbench(tmp_path, build_cache):
             "PATH": os.environ["PATH"],
             "HOME": str(tmp_path),
             "PTXBENCH_CACHE_DIR": str(build_cache),
-            "PYTHONPATH": str(Path(__file__).parents[2] / "src"),
+            "PYTHONPATH": IMPORT_PATH,
             **environment,
         }
         return subprocess.run(

@@ -12,12 +12,14 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
+IMPORT_PATH = os.pathsep.join(filter(None, (str(Path(__file__).parents[2] / "src"), os.environ.get("PYTHONPATH"))))
+"""This source tree, and whatever the tests themselves import from."""
 GOLDEN = Path(__file__).parent / "golden"
 """Examples with every key that a reader of the JSON may rely on; their values are invented."""
 
 
 def ptxbench(*arguments: str, cache: Path) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "PTXBENCH_CACHE_DIR": str(cache), "PYTHONPATH": str(ROOT / "src")}
+    env = {**os.environ, "PTXBENCH_CACHE_DIR": str(cache), "PYTHONPATH": IMPORT_PATH}
     return subprocess.run([sys.executable, "-m", "ptxbench", *arguments], capture_output=True, text=True, env=env, timeout=280)
 
 

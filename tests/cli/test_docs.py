@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+IMPORT_PATH = os.pathsep.join(filter(None, (str(Path(__file__).parents[2] / "src"), os.environ.get("PYTHONPATH"))))
+"""This source tree, and whatever the tests themselves import from."""
 PAGE = (ROOT / "docs" / "writing-a-kernel.md").read_text(encoding="utf-8")
 
 
@@ -31,7 +33,7 @@ def block(label: str) -> str:
 def test_the_kernels_of_the_page_are_judged_as_it_says(tmp_path, build_cache, label, name, task, outcome, code):
     assert f"ptxbench eval {name} --task {task}" in PAGE
     (tmp_path / name).write_text(block(label))
-    env = {**os.environ, "PTXBENCH_CACHE_DIR": str(build_cache), "PYTHONPATH": str(ROOT / "src")}
+    env = {**os.environ, "PTXBENCH_CACHE_DIR": str(build_cache), "PYTHONPATH": IMPORT_PATH}
     backend = ["--backend", "static"] if label == "cuda" else []
     command = [sys.executable, "-m", "ptxbench", "eval", name, "--task", task, *backend, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=env, timeout=250)

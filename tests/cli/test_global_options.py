@@ -13,6 +13,8 @@ import pytest
 from ptxbench.cli.hoisting import hoisted
 
 ROOT = Path(__file__).parents[2]
+IMPORT_PATH = os.pathsep.join(filter(None, (str(Path(__file__).parents[2] / "src"), os.environ.get("PYTHONPATH"))))
+"""This source tree, and whatever the tests themselves import from."""
 
 
 @pytest.mark.parametrize(
@@ -30,7 +32,7 @@ def test_options_are_moved_in_front_with_their_values(given, expected):
 
 
 def ptxbench(*arguments: str, cwd: Path, **more: str) -> subprocess.CompletedProcess[str]:
-    env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "src"), "PTXBENCH_CACHE_DIR": str(cwd / "cache"), **more}
+    env = {"PATH": os.environ["PATH"], "PYTHONPATH": IMPORT_PATH, "PTXBENCH_CACHE_DIR": str(cwd / "cache"), **more}
     command = [sys.executable, "-m", "ptxbench", *arguments]
     return subprocess.run(command, capture_output=True, text=True, env=env, cwd=cwd, timeout=200)
 
@@ -92,6 +94,6 @@ def test_doctor_lists_everything_when_one_look_fails(tmp_path):
 def test_a_user_without_a_home_has_a_cache(tmp_path):
     """Neither HOME nor an entry in the user table: containers run like that."""
     script = "import pwd\npwd.getpwuid = {}.__getitem__\nfrom ptxbench.core.settings import Settings\nprint(Settings().cache_dir)\n"
-    env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "src"), "TMPDIR": str(tmp_path)}
+    env = {"PATH": os.environ["PATH"], "PYTHONPATH": IMPORT_PATH, "TMPDIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=env)
     assert done.returncode == 0 and done.stdout.startswith(f"{tmp_path}/ptxbench-of-"), done.stderr

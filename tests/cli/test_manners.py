@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+IMPORT_PATH = os.pathsep.join(filter(None, (str(Path(__file__).parents[2] / "src"), os.environ.get("PYTHONPATH"))))
+"""This source tree, and whatever the tests themselves import from."""
 
 GROUP = ("tasks", "tasks list", "tasks show", "tasks export", "tasks import", "tasks validate")
 COMMANDS = ("", "doctor", "quickstart", *GROUP, "compile", "eval", "run", "report")
@@ -32,7 +34,7 @@ def environment(tmp_path, build_cache):
         "PATH": os.environ["PATH"],
         "HOME": str(tmp_path),
         "PTXBENCH_CACHE_DIR": str(build_cache),
-        "PYTHONPATH": str(ROOT / "src"),
+        "PYTHONPATH": IMPORT_PATH,
     }
 
 

@@ -14,12 +14,14 @@ from ptxbench.app.quickstart import PARTS
 from ptxbench.app.recording import load_recording
 
 ROOT = Path(__file__).parents[2]
+IMPORT_PATH = os.pathsep.join(filter(None, (str(Path(__file__).parents[2] / "src"), os.environ.get("PYTHONPATH"))))
+"""This source tree, and whatever the tests themselves import from."""
 
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory, build_cache):
     out = tmp_path_factory.mktemp("quickstart") / "runs"
-    env = {**os.environ, "PTXBENCH_CACHE_DIR": str(build_cache), "PYTHONPATH": str(ROOT / "src")}
+    env = {**os.environ, "PTXBENCH_CACHE_DIR": str(build_cache), "PYTHONPATH": IMPORT_PATH}
     done = subprocess.run(
         [sys.executable, "-m", "ptxbench", "quickstart", "--out", str(out), "--json"],
         capture_output=True, text=True, env=env, timeout=280,
@@ -45,7 +47,7 @@ def test_it_comes_out_as_recorded(played):
 
 def test_what_it_keeps_can_be_reported(played, build_cache):
     _, out = played
-    env = {**os.environ, "PTXBENCH_CACHE_DIR": str(build_cache), "PYTHONPATH": str(ROOT / "src")}
+    env = {**os.environ, "PTXBENCH_CACHE_DIR": str(build_cache), "PYTHONPATH": IMPORT_PATH}
     command = [sys.executable, "-m", "ptxbench", "report", str(out), "--json"]
     done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=60)
     assert done.returncode == 0, done.stderr
@@ -56,7 +58,7 @@ def test_what_it_keeps_can_be_reported(played, build_cache):
 
 def test_a_second_time_into_the_same_folder_is_refused(played, build_cache):
     _, out = played
-    env = {**os.environ, "PTXBENCH_CACHE_DIR": str(build_cache), "PYTHONPATH": str(ROOT / "src")}
+    env = {**os.environ, "PTXBENCH_CACHE_DIR": str(build_cache), "PYTHONPATH": IMPORT_PATH}
     command = [sys.executable, "-m", "ptxbench", "quickstart", "--out", str(out)]
     done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=60)
     assert done.returncode == 2 and "exists" in done.stderr
