@@ -45,4 +45,3 @@ class Findings(Record):
     flags: tuple[Flag, ...] = ()
     seconds: dict[str, float] = Field(default_factory=dict)
     reference: str | None = None
-    protections: dict[str, bool] = Field(default_factory=dict)

@@ -21,13 +21,13 @@ NARROW_WIDTH = 132
 """Below this the terminal table leaves out medians and writes outcomes below itself."""
 
 
-def render(rows: Sequence[Row], format: Format | str, *, width: int | None = None, color: bool = False) -> str:
-    """Return the rows in a format. ``width`` (in characters; None is the terminal's) and ``color`` are for ``table``.
+def render(rows: Sequence[Row], format: Format | str, *, width: int | None = None) -> str:
+    """Return the rows in a format. ``width`` (in characters; None is the terminal's) is for ``table``.
 
     Raises ``UsageError`` for another format.
     """
     writers: dict[str, Callable[[], str]] = {
-        "table": lambda: _table(rows, width, color),
+        "table": lambda: _table(rows, width),
         "json": lambda: _json(rows),
         "csv": lambda: _csv(rows),
         "markdown": lambda: _markdown(rows),
@@ -84,14 +84,14 @@ def _escaped(text: str) -> str:
     return "".join(f"\\{c}" if c in "\\|<>`*[]" else c for c in text)
 
 
-def _table(rows: Sequence[Row], width: int | None, color: bool) -> str:
+def _table(rows: Sequence[Row], width: int | None) -> str:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     stream = io.StringIO()
     width = width or shutil.get_terminal_size((140, 24)).columns
-    console = Console(file=stream, width=width, force_terminal=color, color_system="standard" if color else None, highlight=False)
+    console = Console(file=stream, width=width, color_system=None, highlight=False)
     if not rows:
         console.print("No turns.")
     narrow = width < NARROW_WIDTH

@@ -108,7 +108,6 @@ class _Run:
             flags=(*timed.flags, *self._weak_spots()),
             seconds=self._seconds,
             reference=reference_hash(request.task),
-            protections=summarise(self._child.protections),
         )
 
     def _step(self, stage: str) -> None:
