@@ -14,6 +14,7 @@ from ptxbench.schema import Candidate, Language, Source
 from ptxbench.toolchain import Builder, locate
 
 VERSION = '[ "$1" = --version ] && echo "Cuda compilation tools, release 13.0, V13.0.1" && exit 0\n'
+NO_FUNCTIONS = '[{"SchemaVersion":{"major":13,"minor":2}},[]]'
 
 
 def kernel(text: str = "__global__ void k(int *x) { *x = 7; }\n") -> Candidate:
@@ -32,6 +33,8 @@ BROKEN: dict[str, Callable[[Path], None]] = {
     "nvcc that does nothing": lambda root: script(root / "bin" / "nvcc", VERSION + "exit 0\n"),
     "ptxas that fails": lambda root: script(root / "bin" / "ptxas", VERSION + "echo boom >&2; exit 3\n"),
     "nvdisasm that writes no JSON": lambda root: script(root / "bin" / "nvdisasm", VERSION + "echo boom\n"),
+    "nvdisasm that lists nothing": lambda root: script(root / "bin" / "nvdisasm", VERSION + "echo '[]'\n"),
+    "nvdisasm that lists no function": lambda root: script(root / "bin" / "nvdisasm", VERSION + f"echo '{NO_FUNCTIONS}'\n"),
 }
 
 

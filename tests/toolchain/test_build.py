@@ -60,7 +60,11 @@ def test_the_sample_kernels_show_their_architecture_s_instructions(builder, path
     assert kernel.name == "gemm_tile" and kernel.spill_bytes == 0 and kernel.stack_bytes == 0
     assert 40 <= (kernel.registers or 0) <= 128 and (kernel.shared_bytes or 0) > 24_000
     assert target.qualifying(kernel.opcodes) == wanted and target.predicates(kernel.opcodes) == predicates
-    assert set(result.build.artifacts) == {"library", "cubin", "ptx"} and not result.build.warnings and not result.build.diagnostics
+    assert (
+        set(result.build.artifacts) == {"library", "cubin", "ptx", "sass"}
+        and not result.build.warnings
+        and not result.build.diagnostics
+    )
 
 
 def test_a_candidate_imports_no_loader_and_leaves_the_driver_to_be_found_at_load(builder):

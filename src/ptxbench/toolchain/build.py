@@ -12,17 +12,19 @@ from pathlib import Path
 
 from ptxbench import arch as architectures
 from ptxbench.core.atomic import storage_error
-from ptxbench.core.canonical import content_hash
-from ptxbench.core.errors import InfrastructureError, SourceError
+from ptxbench.core.canonical import canonical_json, content_hash
+from ptxbench.core.errors import InfrastructureError, SourceError, StorageError
 from ptxbench.core.fingerprint import code_fingerprint
 from ptxbench.core.settings import Settings
+from ptxbench.core.store import ContentStore
 from ptxbench.schema import Build, Candidate, Diagnostic, KernelBuild, Language, Limits, ToolchainVersions, Violation
 from ptxbench.toolchain.cache import BuildCache, CachedBuild
-from ptxbench.toolchain.census import TooLarge, Undisassembled, census
+from ptxbench.toolchain.census import census
 from ptxbench.toolchain.command import PolicyInputs, flags
 from ptxbench.toolchain.compile import Compilation, compile_candidate
 from ptxbench.toolchain.demangle import short_name
 from ptxbench.toolchain.diagnostics import Diagnostics, Stage, diagnose
+from ptxbench.toolchain.disassembly import Function, TooLarge, Undisassembled, disassemble, sass
 from ptxbench.toolchain.ending import ended_by_limit, killed_from_outside, limit_record
 from ptxbench.toolchain.paths import RecordPaths
 from ptxbench.toolchain.policing import NEVER_COMPILED, PolicyParts, inspected, screened
@@ -46,12 +48,31 @@ _DEFAULT_LIMITS = Limits()
 class BuildResult:
     """A build, what the policy found (for ``policy.verdict``), and the shared library when there is one.
 
-    ``library`` lies in the build cache: it is verified when handed out, and gone when the user clears the cache.
+    ``library`` lies in the build cache, as do the other artifacts: verified when handed out, and gone when the user clears the
+    cache.
     """
 
     build: Build
     violations: tuple[Violation, ...]
     library: Path | None
+    blobs: ContentStore | None = None
+    """Where the artifacts are; None for a build that has none."""
+
+    def artifact(self, name: str) -> Path | None:
+        """Return the file of an artifact (``library``, ``cubin``, ``ptx``, ``sass``), its content verified; None if there is none.
+
+        ``sass`` is JSON: by function (mangled name) the opcodes of its instructions, that of pc offset ``16 * i`` at index i.
+        Raises ``StorageError`` when the file was removed or damaged meanwhile.
+        """
+        digest = self.build.artifacts.get(name)
+        if digest is None or self.blobs is None:
+            return None
+        try:
+            self.blobs.get(digest)
+        except KeyError:
+            step = "run the command again: what the cache lacks is built anew"
+            raise StorageError(f"the artifact {name} is no longer in the build cache", next_step=step) from None
+        return self.blobs.path(digest)
 
 
 class Builder:
@@ -99,7 +120,7 @@ class Builder:
                 cached = True
         build = known.build.model_copy(update={"cached": cached, "seconds": time.monotonic() - started})
         library = build.artifacts.get("library")
-        return BuildResult(build, known.violations, self.cache.blobs.path(library) if library else None)
+        return BuildResult(build, known.violations, self.cache.blobs.path(library) if library else None, self.cache.blobs)
 
     def _record(
         self,
@@ -120,10 +141,12 @@ class Builder:
                 next_step="run the command again with fewer jobs at once (PTXBENCH_JOBS=1)",
             )
         ok = compilation.completed.ok and compilation.library is not None and not said.has_error and over is None
+        functions: tuple[Function, ...] = ()
         kernels: tuple[KernelBuild, ...] = ()
         if ok and isinstance(tools, Toolchain):
             try:
-                kernels = _kernels(compilation, tools)
+                functions = _functions(compilation, tools)
+                kernels = _kernels(compilation, functions)
             except TooLarge:
                 ok, over = False, limit_record("code_size", limits)
             except Undisassembled as error:
@@ -135,16 +158,21 @@ class Builder:
             records = (*records, _unexplained(compilation, paths))
         build = _build(candidate, 0.0, ok, records, tools.versions, key)
         if ok:
-            build = build.model_copy(update={"warnings": said.warnings, "kernels": kernels, "artifacts": self._store(compilation)})
+            artifacts = self._store(compilation, functions if isinstance(tools, Toolchain) else None)
+            build = build.model_copy(update={"warnings": said.warnings, "kernels": kernels, "artifacts": artifacts})
         violations = screened if over else tuple(dict.fromkeys((*screened, *inspected(candidate, compilation))))
         return CachedBuild(build=build, violations=violations)
 
-    def _store(self, compilation: Compilation) -> dict[str, str]:
+    def _store(self, compilation: Compilation, functions: tuple[Function, ...] | None) -> dict[str, str]:
+        """Store what a build made; ``functions`` are those of its cubin, None for a build without device code."""
         files = {"library": compilation.library, "cubin": compilation.kept(".cubin"), "ptx": compilation.kept(".ptx")}
         try:
-            return {name: self.cache.blobs.put(path.read_bytes()) for name, path in files.items() if path is not None}
+            stored = {name: self.cache.blobs.put(path.read_bytes()) for name, path in files.items() if path is not None}
         except OSError as error:
             raise storage_error(error, compilation.scratch) from error
+        if functions is not None:
+            stored["sass"] = self.cache.blobs.put(canonical_json(sass(functions)))
+        return stored
 
 
 def _check_language(candidate: Candidate) -> None:
@@ -228,13 +256,22 @@ def _unexplained(compilation: Compilation, paths: RecordPaths) -> Diagnostic:
     return Diagnostic(severity="error", file=None, line=None, column=None, code=None, text=text, stage="link")
 
 
-def _kernels(compilation: Compilation, tools: Toolchain) -> tuple[KernelBuild, ...]:
-    """Join ptxas's report with the census; device functions that belong to no kernel follow, without resources."""
+def _functions(compilation: Compilation, tools: Toolchain) -> tuple[Function, ...]:
+    """Disassemble the cubin. Raises ``TooLarge``, and ``Undisassembled`` also when a kernel that ptxas made is not listed."""
     cubin = compilation.kept(".cubin")
     if cubin is None:
-        return ()
+        raise Undisassembled("the compiler left no cubin")
+    functions = disassemble(cubin, tools)
+    unlisted = resources(_output(compilation)).keys() - {function.name for function in functions}
+    if unlisted:
+        raise Undisassembled(f"nvdisasm does not list the kernel {min(unlisted)}")
+    return functions
+
+
+def _kernels(compilation: Compilation, functions: tuple[Function, ...]) -> tuple[KernelBuild, ...]:
+    """Join ptxas's report with the census; device functions that belong to no kernel follow, without resources."""
     used = resources(_output(compilation))
-    counted = census(cubin, tools)
+    counted = census(functions)
     names = [*used, *(name for name in counted if name not in used)]
     return tuple(_kernel(name, used.get(name, Resources()), counted.get(name, {})) for name in names)
 

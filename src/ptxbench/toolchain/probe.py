@@ -9,9 +9,9 @@ from pathlib import Path
 
 from ptxbench.core.errors import InfrastructureError
 from ptxbench.schema import Candidate, Language, Limits, Source
-from ptxbench.toolchain.census import Undisassembled, census
 from ptxbench.toolchain.command import PolicyInputs
 from ptxbench.toolchain.compile import Compilation, compile_candidate
+from ptxbench.toolchain.disassembly import Undisassembled, disassemble
 from ptxbench.toolchain.scratch import scratch_folder
 from ptxbench.toolchain.tools import HostToolchain, Toolchain
 
@@ -47,9 +47,9 @@ def _problem(compilation: Compilation, tools: HostToolchain) -> str | None:
         return f"status {done.returncode}, {said[-1][:300] if said else 'nothing said'}"
     if isinstance(tools, Toolchain) and cubin is not None:
         try:
-            counted = census(cubin, tools)
+            functions = disassemble(cubin, tools)
         except Undisassembled as error:
             return str(error)
-        if not any(counted.values()):
+        if not any(function.opcodes for function in functions):
             return f"{tools.nvdisasm} finds no instructions"
     return None
