@@ -6,12 +6,11 @@ CPU tasks fill them with shared memory and a local child; a GPU backend with dev
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from ptxbench.evaluate.sandbox.child import Answer
 from ptxbench.evaluate.sandbox.staging import Arguments
 from ptxbench.schema import RunFailure
-from ptxbench.suite.dtypes import Array
 
 
 class Arena(Protocol):
@@ -25,11 +24,11 @@ class Arena(Protocol):
         """Return the bytes of the outputs at some places that the candidate cannot know, in no time."""
         ...
 
-    def outputs(self, slot: int) -> dict[str, Array]:
-        """Return copies of the outputs on the host."""
+    def outputs(self, slot: int) -> dict[str, Any]:
+        """Return copies of the outputs, where the judge compares them."""
         ...
 
-    def same_outputs(self, slot: int, outputs: Mapping[str, Array]) -> bool:
+    def same_outputs(self, slot: int, outputs: Mapping[str, Any]) -> bool:
         """Whether the outputs are, bit for bit, these."""
         ...
 

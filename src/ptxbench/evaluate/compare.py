@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from ptxbench.evaluate.arena import Arena, Runner
 from ptxbench.evaluate.findings import BOTH, PAPER_ONLY, STRICT_ONLY, BrokenRule
 from ptxbench.evaluate.judge.held import PUBLISHED_DRAWS, Held, InputSet
 from ptxbench.evaluate.mismatch.pattern import Mismatch, find_pattern
-from ptxbench.evaluate.mismatch.rule import Comparison, compare, root_mean_square
+from ptxbench.evaluate.mismatch.rule import Comparison
+from ptxbench.evaluate.rules import HostRules, Rules
 from ptxbench.evaluate.sandbox.staging import POISON
 from ptxbench.schema import (
     Correctness,
@@ -24,7 +26,6 @@ from ptxbench.schema import (
     Task,
     WorstElement,
 )  # fmt: skip
-from ptxbench.suite.dtypes import Array
 
 LATE = BrokenRule(text="an output changed after the call had returned", profiles=STRICT_ONLY, evidence=True)
 
@@ -53,8 +54,11 @@ class Compared:
     """The shortest call, by the judge's clock: what timing plans with."""
 
 
-def judge_output(task: Task, name: str, got: Array, against: InputSet, published: InputSet) -> JudgedOutput:
-    """Apply both rules to one output.
+HOST = HostRules()
+
+
+def judge_output(task: Task, name: str, got: Any, against: InputSet, published: InputSet, rules: Rules = HOST) -> JudgedOutput:
+    """Apply both rules to one output, where it lies.
 
     On a set that is not the published one, ``atol`` grows with the RMS of the expected output there over the published one: a
     fixed one would accuse honest kernels of the rounding of larger sums.
@@ -62,9 +66,9 @@ def judge_output(task: Task, name: str, got: Array, against: InputSet, published
     rule, expected = task.tolerance, against.expected[name]
     atol = rule.atol
     if against.kind != "published":
-        usual = root_mean_square(published.expected[name])
-        atol *= max(1.0, root_mean_square(expected) / usual) if usual else 1.0
-    seen = compare(got, expected, against.oracle[name] if against.oracle else None, atol=atol, rtol=rule.rtol, poison=POISON)
+        usual = rules.root_mean_square(published.expected[name])
+        atol *= max(1.0, rules.root_mean_square(expected) / usual) if usual else 1.0
+    seen = rules.compare(got, expected, against.oracle[name] if against.oracle else None, atol=atol, rtol=rule.rtol, poison=POISON)
     bound = rule.frobenius.get(name)
     norm_ok = bound is None or seen.frobenius is None or seen.frobenius <= bound
     reasons = []
@@ -156,7 +160,8 @@ class Comparing:
         self._inputs_modified |= any(rule.profiles == STRICT_ONLY for rule in memory)
         self._guard_bytes += sum(arena.changed_guard_bytes(0).values())
         published = self._held.published(0)
-        judged = [judge_output(self._task, name, outputs[name], against, published) for name in outputs]
+        rules = self._held.rules
+        judged = [judge_output(self._task, name, outputs[name], against, published, rules) for name in outputs]
         for one in judged:
             self._note(one, outputs[one.name], against)
         self._sets.append(_set_check(judged, against))
@@ -168,7 +173,7 @@ class Comparing:
             broken.append(LATE)
         return broken + memory
 
-    def _note(self, judged: JudgedOutput, got: Array, against: InputSet) -> None:
+    def _note(self, judged: JudgedOutput, got: Any, against: InputSet) -> None:
         """Add one call's output to the record of that output over all sets; its first mismatch is described."""
         seen, before = judged.comparison, self._outputs.get(judged.name)
         pattern = before.pattern if before else None
@@ -187,12 +192,13 @@ class Comparing:
             frobenius=_largest(before.frobenius if before else None, seen.frobenius),
         )
 
-    def _pattern(self, judged: JudgedOutput, got: Array, against: InputSet) -> MismatchPattern | None:
+    def _pattern(self, judged: JudgedOutput, got: Any, against: InputSet) -> MismatchPattern | None:
+        host = self._held.rules.host
         return find_pattern(
             Mismatch(
-                got=got,
-                expected=against.expected[judged.name],
-                wrong=judged.comparison.wrong,
+                got=host(got),
+                expected=host(against.expected[judged.name]),
+                wrong=host(judged.comparison.wrong),
                 unwritten=judged.comparison.unwritten,
                 poison=POISON,
                 axes=self._task.definition.outputs[judged.name].shape or (),
@@ -218,9 +224,9 @@ def _set_check(judged: list[JudgedOutput], against: InputSet) -> InputSetCheck:
     )
 
 
-def _worst(seen: Comparison, got: Array, expected: Array) -> WorstElement:
+def _worst(seen: Comparison, got: Any, expected: Any) -> WorstElement:
     assert seen.worst is not None
-    index = np.unravel_index(seen.worst, got.shape) if got.ndim else ()
+    index = np.unravel_index(seen.worst, tuple(got.shape)) if got.ndim else ()
     value, wanted = float(got.reshape(-1)[seen.worst]), float(expected.reshape(-1)[seen.worst])
     return WorstElement(
         index=tuple(int(one) for one in index),

@@ -149,7 +149,7 @@ class Timing:
         if verified is None or not arena.same_outputs(slot, verified):
             outputs = arena.outputs(slot)
             for name, got in outputs.items():
-                judged = judge_output(self._held.task, name, got, against, against)
+                judged = judge_output(self._held.task, name, got, against, against, self._held.rules)
                 broken += [
                     BrokenRule(text=f"while timing, inputs of seed {against.seed}: {rule.text}", profiles=STRICT_ONLY)
                     for rule in judged.reasons

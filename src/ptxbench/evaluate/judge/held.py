@@ -1,4 +1,7 @@
-"""What the judge holds of a workload between evaluations: input sets, reference and oracle outputs, by seed."""
+"""What the judge holds of a workload between evaluations: input sets, reference and oracle outputs, by seed.
+
+Where they lie is up to whoever makes a ``Held``: in NumPy arrays (CPU tasks) or in tensors on a device.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from ptxbench.core.errors import InfrastructureError
+from ptxbench.evaluate.rules import HostRules, Rules
 from ptxbench.schema import Profile, Task
-from ptxbench.suite.dtypes import Array
-from ptxbench.suite.inputs import Inputs, Kind, draw
+from ptxbench.suite.inputs import Kind, draw
 from ptxbench.suite.references import load_oracle, load_reference
 
 PUBLISHED_DRAWS = 3
@@ -28,6 +29,10 @@ UNSEEN_FROM = 1 << 50
 """Seeds from here on are drawn at random, for one evaluation."""
 
 
+Function = Callable[[Mapping[str, Any]], dict[str, Any]]
+"""A reference or an oracle: inputs by name to outputs by name."""
+
+
 class ReferenceFailed(Exception):
     """The task's own reference or oracle cannot be computed: no candidate can be judged by it."""
 
@@ -38,15 +43,15 @@ class InputSet:
 
     kind: Kind
     seed: int
-    inputs: Inputs
-    expected: dict[str, Array]
-    oracle: dict[str, Array] | None
+    inputs: dict[str, Any]
+    expected: dict[str, Any]
+    oracle: dict[str, Any] | None
 
     @property
     def bytes(self) -> int:
         """Memory that the set takes."""
         arrays = [*self.inputs.values(), *self.expected.values(), *(self.oracle or {}).values()]
-        return sum(value.nbytes for value in arrays if isinstance(value, np.ndarray))
+        return sum(getattr(value, "nbytes", 0) for value in arrays)
 
 
 @dataclass
@@ -55,8 +60,10 @@ class Held:
 
     task: Task
     seed: int
-    reference: Callable[[Mapping[str, Any]], dict[str, Array]]
-    oracle: Callable[[Mapping[str, Any]], dict[str, Array]] | None
+    reference: Function
+    oracle: Function | None
+    draw: Callable[[Task, int, Kind], dict[str, Any]] = draw
+    rules: Rules = field(default_factory=HostRules)
     reference_s: float = 0.0
     """The longest that the reference took on a set so far: run limits follow it."""
     _sets: dict[str, InputSet] = field(default_factory=dict)
@@ -90,14 +97,14 @@ class Held:
         return self._sets[name]
 
     def _make(self, kind: Kind, seed: int) -> InputSet:
-        inputs = draw(self.task, seed, kind)
+        inputs = self.draw(self.task, seed, kind)
         started = time.perf_counter()
         expected = self.compute(self.reference, inputs)
         self.reference_s = max(self.reference_s, time.perf_counter() - started)
         oracle = None if self.oracle is None else self.compute(self.oracle, inputs)
         return InputSet(kind, seed, inputs, expected, oracle)
 
-    def compute(self, function: Callable[[Mapping[str, Any]], dict[str, Array]], inputs: Inputs) -> dict[str, Array]:
+    def compute(self, function: Function, inputs: dict[str, Any]) -> dict[str, Any]:
         """Call the reference or the oracle. Raises ``ReferenceFailed``, and ``InfrastructureError`` as it is."""
         with _blaming_the_reference(self.task):
             return function(inputs)
@@ -114,11 +121,17 @@ def _blaming_the_reference(task: Task) -> Iterator[None]:
         raise ReferenceFailed(f"the reference of {task.name} failed: {type(error).__name__}: {error}") from error
 
 
+def hold_on_host(task: Task, seed: int, profile: Profile) -> Held:
+    """Return a workload whose arrays lie in the host's memory; ``paper`` needs no oracle."""
+    return Held(task, seed, load_reference(task), load_oracle(task) if profile is Profile.STRICT else None)
+
+
 class Holdings:
     """Workloads by task, seed and profile; the least recently used go first when they take more than ``limit_bytes``."""
 
-    def __init__(self, limit_bytes: int) -> None:
+    def __init__(self, limit_bytes: int, hold: Callable[[Task, int, Profile], Held] | None = None) -> None:
         self._limit = limit_bytes
+        self._hold = hold or hold_on_host
         self._held: OrderedDict[tuple[str, int, Profile], Held] = OrderedDict()
 
     def get(self, task: Task, seed: int, profile: Profile) -> Held:
@@ -126,8 +139,7 @@ class Holdings:
         key = (task.hash, seed, profile)
         if key not in self._held:
             with _blaming_the_reference(task):
-                oracle = load_oracle(task) if profile is Profile.STRICT else None
-                self._held[key] = Held(task, seed, load_reference(task), oracle)
+                self._held[key] = self._hold(task, seed, profile)
         self._held.move_to_end(key)
         return self._held[key]
 
