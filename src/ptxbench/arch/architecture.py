@@ -24,6 +24,8 @@ class Architecture:
         payload: base opcodes that move tensor payload (the data-movement predicate).
         bookkeeping: base opcodes of the same families that never qualify.
         devices: ids of the device table that run it.
+        mma_shape: where an MMA's opcode says its M, N and K, None where it does not.
+        mma_warps: how many warps execute one MMA together.
 
     """
 
@@ -34,6 +36,8 @@ class Architecture:
     payload: frozenset[str]
     bookkeeping: frozenset[str]
     devices: tuple[str, ...]
+    mma_shape: re.Pattern[str] | None = None
+    mma_warps: int = 1
 
     @property
     def is_gpu(self) -> bool:
@@ -51,6 +55,17 @@ class Architecture:
         """Whether the opcode (with modifiers) multiplies matrices."""
         base = base_opcode(opcode)
         return self.mma is not None and base not in self.bookkeeping and self.mma.fullmatch(base) is not None
+
+    def mma_flops(self, opcode: str) -> int | None:
+        """Return the FLOPs of one warp's execution of an MMA opcode (``2 * M * N * K``, shared by the warps that execute it).
+
+        None for other opcodes, and where the opcode does not say its shape.
+        """
+        shape = self.mma_shape.search(opcode) if self.mma_shape is not None and self.is_mma(opcode) else None
+        if shape is None:
+            return None
+        m, n, k = map(int, shape.groups())
+        return 2 * m * n * k // self.mma_warps
 
     def is_readback(self, opcode: str) -> bool:
         """Whether the opcode reads accumulators back from tensor memory."""

@@ -12,4 +12,6 @@ ARCH = Architecture(
     payload=frozenset({"UTMALDG", "UTMASTG", "UTMAREDG"}),
     bookkeeping=frozenset({"WARPGROUP", "SYNCS", "ELECT", "USETMAXREG", "UTMAPF", "UBLKPF", "UTMACCTL", "UTMACMDFLUSH"}),
     devices=("h100", "h200"),
+    mma_shape=re.compile(r"\.(\d+)x(\d+)x(\d+)(?:\.|$)"),
+    mma_warps=4,  # a warpgroup (PTX ISA, asynchronous warpgroup level matrix instructions)
 )

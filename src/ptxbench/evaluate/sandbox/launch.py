@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ptxbench.core.errors import JudgeError
 from ptxbench.core.extras import how_to_install
-from ptxbench.evaluate.sandbox.staging import Staging
+from ptxbench.evaluate.sandbox.staging import POISON, Staging
 from ptxbench.schema import Language, Limits
 
 BOOT = Path(__file__).parent / "inside" / "boot.py"
@@ -20,6 +20,15 @@ HOST_BYTES = 4 << 30
 """Address space of a CPU candidate beside its staging buffer (a task may set less)."""
 INHERITED = ("LD_LIBRARY_PATH",)
 """All that a child inherits from the environment: some interpreters need it to find their own library."""
+CUDA_ENVIRONMENT = {"CUDA_CACHE_DISABLE": "1", "CUDA_MODULE_LOADING": "LAZY"}
+"""A candidate is machine code, so nothing is compiled at run time and no cache is kept; its modules are loaded when first used."""
+SHARED_NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-caps", "/dev/dxg")
+"""Device files that every user of a GPU opens, whichever it is."""
+PYTHON_PACKAGES = ("numpy", "numpy.libs", "ml_dtypes")
+CUPTI_PACKAGES = ("cupti", "numpy", "numpy.libs", "cuda")
+"""Folders that packages have beside each other, for candidates in Python and for CUPTI's own package."""
+RESULTS_BYTES = 8 << 20
+"""Room for an answer that is too long for a message."""
 
 
 @dataclass(frozen=True)
@@ -31,34 +40,97 @@ class Program:
     payload: bytes
 
 
-def start(channel: int, shared: Sequence[int]) -> subprocess.Popen[bytes]:
+@dataclass(frozen=True)
+class Tool:
+    """A tool that runs a child: its command, put in front of the child's own, and what it needs in the environment."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class LentBuffer:
+    """Device memory of the judge's as a POSIX file descriptor (``cuMemExportToShareableHandle``) that a child maps."""
+
+    descriptor: int
+    size_bytes: int
+    writable: bool
+
+
+@dataclass(frozen=True)
+class CuptiPaths:
+    """Where CUPTI is: the file of its library, and the folders that hold the Python packages; None where there is none."""
+
+    library: str | None
+    packages: tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
+class DeviceSetup:
+    """What a child on a GPU gets beside its program.
+
+    Attributes:
+        uuid: the only device that it sees (``GPU-…``); None leaves the judge's own choice of devices as it is.
+        buffers: what it may map, in the order that the arguments count them in.
+        arguments: of each slot, every argument of a call: ``{"buffer", "offset", "shape", "dtype"}`` or ``{"value"}``.
+        flush_bytes: size of the buffer that is written before each timed call to empty the L2 cache; 0 when nothing is timed.
+        exact: give the calls copies of slot 0 in allocations of exactly the tensors' sizes, for a memory checker to watch.
+        cupti: where CUPTI is, None for a child that neither times by it nor counts.
+        libraries: what the candidate is linked with, loaded before it (the CUDA runtime).
+    """
+
+    uuid: str | None
+    buffers: tuple[LentBuffer, ...]
+    arguments: list[list[dict[str, Any]]]
+    flush_bytes: int
+    exact: bool
+    cupti: CuptiPaths | None
+    libraries: tuple[str, ...]
+
+
+def start(
+    channel: int, shared: Sequence[int], device: DeviceSetup | None = None, tool: Tool | None = None
+) -> subprocess.Popen[bytes]:
     """Start a process that knows the descriptors ``channel`` and ``shared`` and nothing else. Raises ``OSError``."""
+    command = [sys.executable, "-I", "-S", "-u", str(BOOT), str(channel)]
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", "-u", str(BOOT), str(channel)],
+        [*tool.argv, *command] if tool else command,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         pass_fds=(channel, *shared),
-        env=_environment(),
+        env=_environment(device, tool),
         cwd="/",
         start_new_session=True,
         bufsize=0,
     )
 
 
-def _environment() -> dict[str, str]:
+def _environment(device: DeviceSetup | None, tool: Tool | None) -> dict[str, str]:
     kept = {name: os.environ[name] for name in INHERITED if name in os.environ}
-    return kept | {"LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    kept |= {"LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    if device is not None:
+        visible = device.uuid or os.environ.get("CUDA_VISIBLE_DEVICES")
+        kept |= CUDA_ENVIRONMENT | ({"CUDA_VISIBLE_DEVICES": visible} if visible else {})
+    return kept | dict(tool.env if tool else {})
 
 
 def setup_message(
-    program: Program | None, staging: Staging | None, limits: Limits, cpus: Sequence[int], payload: int
+    program: Program | None,
+    staging: Staging | None,
+    limits: Limits,
+    cpus: Sequence[int],
+    payload: int,
+    device: DeviceSetup | None = None,
+    tool: Tool | None = None,
+    results: int = -1,
 ) -> dict[str, Any]:
     """Return the first message: what to map, which limits to set, what to run."""
     staging_bytes = staging.layout.size_bytes if staging else 0
     calls = 64 * max(limits.run_s, 1.0) + limits.load_s
     setup: dict[str, Any] = {
         "judge": os.getpid(),
+        "sandbox": "tool" if tool else "full",
         "staging": staging.descriptor if staging else -1,
         "staging_bytes": staging_bytes,
         "memory_bytes": min(limits.child_bytes, HOST_BYTES + staging_bytes),
@@ -71,15 +143,52 @@ def setup_message(
         "payload": payload,
         "arguments": [slot.arguments() for slot in staging.layout.slots] if staging else [],
     }
+    if device is not None:
+        setup |= _device_message(device, results) | {"memory_bytes": limits.child_bytes}
     if program is None:
         return setup
     setup["symbol"] = program.symbol
     if program.language is Language.PYTHON:
         folders = _package_folders()
-        setup |= {"packages": folders, "readable": [*_interpreter_folders(), *_packages(folders)]}
+        setup |= {"packages": folders, "readable": [*_interpreter_folders(), *_packages(folders, PYTHON_PACKAGES)]}
     else:
         setup["runtime"] = tvm_ffi_library()
     return setup
+
+
+def _device_message(device: DeviceSetup, results: int) -> dict[str, Any]:
+    cupti = device.cupti
+    packages = list(cupti.packages) if cupti and cupti.packages else None
+    readable = [*_interpreter_folders(), *_packages(packages or [], CUPTI_PACKAGES)]
+    if cupti and cupti.library:
+        readable.append(str(Path(cupti.library).parent))
+    return {
+        "arguments": device.arguments,
+        "libraries": list(device.libraries),
+        "readable": readable,
+        "device": {
+            "ordinal": 0,
+            "nodes": device_nodes(device.uuid),
+            "buffers": [{"fd": one.descriptor, "bytes": one.size_bytes, "writable": one.writable} for one in device.buffers],
+            "exact": device.exact,
+            "flush_bytes": device.flush_bytes,
+            "results": results,
+            "results_bytes": RESULTS_BYTES,
+            "poison": POISON,
+            "cupti": {"library": cupti.library if cupti else None, "packages": packages},
+        },
+    }
+
+
+def device_nodes(uuid: str | None) -> list[str]:
+    """Return the device files of one GPU and those that all share; of every GPU where it cannot be told apart."""
+    minors = []
+    for information in Path("/proc/driver/nvidia/gpus").glob("*/information"):
+        facts = dict(line.split(":", 1) for line in information.read_text(encoding="utf-8").splitlines() if ":" in line)
+        if facts.get("GPU UUID", "").strip() == uuid and "Device Minor" in facts:
+            minors.append(facts["Device Minor"].strip())
+    own = [Path(f"/dev/nvidia{minor}") for minor in minors] or sorted(Path("/dev").glob("nvidia[0-9]*"))
+    return [*map(str, own), *SHARED_NODES]
 
 
 def _package_folders() -> list[str]:
@@ -90,8 +199,8 @@ def _package_folders() -> list[str]:
     return list(dict.fromkeys(str(Path(module.__file__).resolve().parents[1]) for module in (numpy, ml_dtypes) if module.__file__))
 
 
-def _packages(folders: Sequence[str]) -> list[str]:
-    places = [Path(folder) / name for folder in folders for name in ("numpy", "numpy.libs", "ml_dtypes")]
+def _packages(folders: Sequence[str], names: Sequence[str]) -> list[str]:
+    places = [Path(folder) / name for folder in folders for name in names]
     return [str(place) for place in places if place.is_dir()]
 
 
