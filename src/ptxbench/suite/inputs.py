@@ -13,13 +13,14 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
 
 from ptxbench.core.errors import SuiteError, UsageError
-from ptxbench.schema import SafetensorsInput, Sampler, ScalarInput, Task, TensorSpec
+from ptxbench.schema import SafetensorsInput, Sampler, ScalarInput, Task
 from ptxbench.suite.dtypes import NUMPY_TYPES, Array, is_float
 from ptxbench.suite.references import compile_reference
 from ptxbench.suite.safetensors import read_tensor
@@ -64,76 +65,135 @@ def draw(task: Task, seed: int, kind: Kind = "published") -> Inputs:
     Raises ``UsageError`` for a kind that is unknown or that the task does not allow (``scale_inputs``), ``SuiteError`` for an
     input whose file cannot be used.
     """
+    planned = plan(task, seed, kind)
+    drawn = planned.given | {name: one.draw() for name, one in planned.random.items()}
+    drawn |= _derive(task, drawn, planned.derived)
+    return {name: drawn[name] for name in task.definition.inputs}
+
+
+@dataclass(frozen=True)
+class RandomInput:
+    """One random input: its stream, its form, and its distribution. A stream is read once, so this gives its values once."""
+
+    stream: np.random.Generator
+    shape: tuple[int, ...] | None
+    dtype: str
+    sampler: Sampler
+    kind: Kind
+
+    @property
+    def count(self) -> int:
+        """Elements; a Python scalar is one."""
+        return math.prod(self.shape or ())
+
+    @property
+    def rounded(self) -> bool:
+        """Whether the values are drawn in float32 and converted once."""
+        return self.dtype != "bool" and (is_float(self.dtype) or self.sampler.kind != "integers")
+
+    @property
+    def factor(self) -> np.float32:
+        """What the drawn values are multiplied by."""
+        return np.float32(self.sampler.scale * (self.sampler.scaled if self.kind == "scaled" else 1.0))
+
+    def fill(self, values: Array) -> None:
+        """Fill a flat float32 array with the stream's next values, without ``factor``; in pieces, it gives the same values."""
+        if self.sampler.kind == "normal":
+            self.stream.standard_normal(out=values, dtype=np.float32)
+        elif self.sampler.kind == "uniform":
+            self.stream.random(out=values, dtype=np.float32)
+            values *= np.float32(2.0)
+            values -= np.float32(1.0)
+        else:
+            values[:] = self.stream.integers(-1, 1, size=values.size, endpoint=True)
+
+    def outliers(self) -> Array | None:
+        """Return the sorted places of elements to multiply by ``OUTLIER_FACTOR``, None for none. They follow the values."""
+        if self.kind != "outliers" or self.sampler.kind != "normal" or not self.count:
+            return None
+        return np.unique(self.stream.integers(0, self.count, size=max(1, self.count // OUTLIER_SPACING)))
+
+    def draw(self) -> Value:
+        """Return the values as an array of the input's type, or as a Python scalar."""
+        dtype = NUMPY_TYPES[self.dtype]
+        values: Array
+        if self.rounded:
+            values = self._floats().astype(dtype)
+        elif self.dtype == "bool":
+            values = self.stream.integers(0, 2, size=self.count, dtype=np.uint8).astype(np.bool_)
+        else:
+            bounds, scale = np.iinfo(dtype), int(self.sampler.scale)
+            low, high = max(-scale, int(bounds.min)), min(scale, int(bounds.max) + 1)
+            values = np.asarray(self.stream.integers(low, high, size=self.count, dtype=np.int64)).astype(dtype)
+        return values.item() if self.shape is None else values.reshape(self.shape)
+
+    def _floats(self) -> Array:
+        values = np.empty(self.count, np.float32)
+        self.fill(values)
+        if self.factor != 1.0:
+            values *= self.factor
+        places = self.outliers()
+        if places is not None:
+            values[places] *= np.float32(OUTLIER_FACTOR)
+        return values
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Where each input of a task comes from, by name.
+
+    Scalars and stored tensors are ``given``; a derived input has a function of ``DERIVATIONS`` and one of its outputs.
+    """
+
+    given: Inputs
+    random: dict[str, RandomInput]
+    derived: dict[str, tuple[str, str]]
+
+
+def plan(task: Task, seed: int, kind: Kind) -> Plan:
+    """Return where a task's inputs come from. Raises as ``draw`` does."""
     if kind not in get_args(Kind):
         raise UsageError(f"unknown kind of inputs {kind!r}", next_step=f"choose from {', '.join(get_args(Kind))}")
     if kind != "published" and not task.scale_inputs:
         raise UsageError(f"{task.name} does not allow {kind} inputs", next_step="draw the published ones")
-    drawn: Inputs = {}
-    derived: dict[str, str] = {}
+    planned = Plan({}, {}, {})
     for name, spec in task.definition.inputs.items():
         descriptor = task.workload.inputs.get(name)
         sampler = task.samplers.get(name)
         if isinstance(descriptor, ScalarInput):
-            drawn[name] = descriptor.value
+            planned.given[name] = descriptor.value
         elif isinstance(descriptor, SafetensorsInput):
-            drawn[name] = _stored(task, name, descriptor)
+            planned.given[name] = _stored(task, name, descriptor)
         elif sampler is None:
             raise SuiteError(f"{task.name} does not say how its input {name} is drawn", next_step="add a sampler for it")
         elif sampler.rule is not None:
-            derived[name] = sampler.rule
+            planned.derived[name] = _derivation(task, name, sampler.rule)
         else:
-            drawn[name] = _random(generator(seed, kind, name), task.definition.shape(name, task.workload.axes), spec, sampler, kind)
-    drawn |= _derive(task, drawn, derived)
-    return {name: drawn[name] for name in task.definition.inputs}
+            shape = task.definition.shape(name, task.workload.axes)
+            planned.random[name] = RandomInput(generator(seed, kind, name), shape, spec.dtype, sampler, kind)
+    return planned
 
 
-def _random(stream: np.random.Generator, shape: tuple[int, ...] | None, spec: TensorSpec, sampler: Sampler, kind: Kind) -> Value:
-    dtype = NUMPY_TYPES[spec.dtype]
-    size = shape or ()
-    values: Array
-    if spec.dtype == "bool":
-        values = stream.integers(0, 2, size=size, dtype=np.uint8).astype(np.bool_)
-    elif sampler.kind == "integers" and not is_float(spec.dtype):
-        bounds = np.iinfo(dtype)
-        low, high = max(-int(sampler.scale), int(bounds.min)), min(int(sampler.scale), int(bounds.max) + 1)
-        values = np.asarray(stream.integers(low, high, size=size, dtype=np.int64)).astype(dtype)
-    else:
-        values = _floats(stream, size, sampler, kind).astype(dtype)
-    return values.item() if shape is None else values
-
-
-def _floats(stream: np.random.Generator, shape: tuple[int, ...], sampler: Sampler, kind: Kind) -> Array:
-    count = math.prod(shape)
-    if sampler.kind == "normal":
-        values = stream.standard_normal(count, dtype=np.float32)
-    elif sampler.kind == "uniform":
-        values = stream.random(count, dtype=np.float32) * np.float32(2.0) - np.float32(1.0)
-    else:
-        values = stream.integers(-1, 1, size=count, endpoint=True).astype(np.float32)
-    factor = sampler.scale * (sampler.scaled if kind == "scaled" else 1.0)
-    if factor != 1.0:
-        values *= np.float32(factor)
-    if kind == "outliers" and sampler.kind == "normal" and count:
-        places = stream.integers(0, count, size=max(1, count // OUTLIER_SPACING))
-        values[np.unique(places)] *= np.float32(OUTLIER_FACTOR)
-    return values.reshape(shape)
-
-
-def _derive(task: Task, drawn: Mapping[str, Value], derived: Mapping[str, str]) -> dict[str, Array]:
+def _derive(task: Task, drawn: Mapping[str, Value], derived: Mapping[str, tuple[str, str]]) -> dict[str, Array]:
     """Compute the derived inputs; each function that they need runs once."""
     results: dict[str, dict[str, Array]] = {}
     values: dict[str, Array] = {}
-    for name, rule in derived.items():
-        function, _, output = rule.partition(".")
-        if function not in DERIVATIONS:
-            step = f"use one of {', '.join(DERIVATIONS)}"
-            raise SuiteError(f"{task.name}: the rule {rule!r} of the input {name} is not known", next_step=step)
+    for name, (function, output) in derived.items():
         if function not in results:
             file, causal = DERIVATIONS[function]
             run = compile_reference(reference_source(file, CAUSAL=causal), f"{file}.py")
             results[function] = dict(zip(("O", "LSE"), run(*(drawn[source] for source in DERIVED_FROM)), strict=True))
         values[name] = results[function][output].astype(NUMPY_TYPES[task.definition.inputs[name].dtype], copy=False)
     return values
+
+
+def _derivation(task: Task, name: str, rule: str) -> tuple[str, str]:
+    """Take a rule apart: its function and which of the function's outputs."""
+    function, _, output = rule.partition(".")
+    if function not in DERIVATIONS:
+        step = f"use one of {', '.join(DERIVATIONS)}"
+        raise SuiteError(f"{task.name}: the rule {rule!r} of the input {name} is not known", next_step=step)
+    return function, output
 
 
 def _stored(task: Task, name: str, descriptor: SafetensorsInput) -> Array:

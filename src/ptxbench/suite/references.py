@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from ptxbench.core.errors import SuiteError, ToolMissing
+from ptxbench.core.errors import InfrastructureError, SuiteError, ToolMissing
 from ptxbench.core.extras import how_to_install
 from ptxbench.schema import Task
-from ptxbench.suite.dtypes import NAMES, NUMPY_TYPES, Array
+from ptxbench.suite.dtypes import NUMPY_TYPES, Array
 
 
 class ReferenceFailed(SuiteError):
@@ -46,21 +47,14 @@ def load_reference(task: Task) -> Function:
     Raises ``ToolMissing`` when the library that the reference needs is not installed. The function raises ``ReferenceFailed`` for
     whatever the reference raises, and ``SuiteError`` when the outputs do not have the definition's number or shapes.
     """
-    needs = task.reference.needs
-    if needs != "numpy" and find_spec(needs) is None:
-        extra = EXTRAS[needs]
-        step = how_to_install(extra) if extra else f"install {needs}"
-        raise ToolMissing(f"the reference of {task.name} needs {needs}, which is not installed", next_step=step)
+    require_library(task)
 
     def call(inputs: Mapping[str, Any]) -> dict[str, Array]:
         arguments = [inputs[name] for name in task.definition.inputs]
-        try:
+        with blamed_on_reference(task):
             run = compile_reference(task.definition.reference, f"<reference of {task.name}>")
-            result = run(*arguments) if needs == "numpy" else _on_torch(run, arguments)
-        except (Exception, SystemExit) as error:  # a suite's own code may raise anything
-            message = f"the reference of {task.name} failed: {type(error).__name__}: {error}"
-            raise ReferenceFailed(message, next_step="correct the definition's reference") from error
-        return _outputs(task, result)
+            result = run(*arguments) if task.reference.needs == "numpy" else _on_torch(run, arguments)
+        return {name: _typed(task, name, value) for name, value in named_outputs(task, result).items()}
 
     return call
 
@@ -81,52 +75,61 @@ def load_oracle(task: Task) -> Function:
     return lambda inputs: {name: value.astype(np.float64) for name, value in reference(inputs).items()}
 
 
-def _outputs(task: Task, result: Any) -> dict[str, Array]:
-    """Check a reference's return value and give its parts the definition's names and types."""
+def require_library(task: Task) -> None:
+    """Raise ``ToolMissing`` when the module that the task's reference needs is not installed."""
+    needs = task.reference.needs
+    if needs != "numpy" and find_spec(needs) is None:
+        extra = EXTRAS[needs]
+        step = how_to_install(extra) if extra else f"install {needs}"
+        raise ToolMissing(f"the reference of {task.name} needs {needs}, which is not installed", next_step=step)
+
+
+@contextmanager
+def blamed_on_reference(task: Task) -> Iterator[None]:
+    """Raise ``ReferenceFailed`` for whatever is raised inside, but faults of the machine; a suite may raise ``SystemExit`` too."""
+    try:
+        yield
+    except InfrastructureError:
+        raise
+    except (Exception, SystemExit) as error:
+        message = f"the reference of {task.name} failed: {type(error).__name__}: {error}"
+        raise ReferenceFailed(message, next_step="correct the definition's reference") from error
+
+
+def named_outputs(task: Task, result: Any) -> dict[str, Any]:
+    """Give the parts of a reference's return value the definition's names. Raises ``SuiteError`` when there are more or fewer."""
     names = list(task.definition.outputs)
     values = list(result) if isinstance(result, list | tuple) else [result]
     if len(values) != len(names):
         step = "the reference must return its outputs in the definition's order"
         raise SuiteError(f"the reference of {task.name} returns {len(values)} values for {names}", next_step=step)
-    outputs: dict[str, Array] = {}
-    for name, value in zip(names, values, strict=True):
-        array = np.asarray(value)
-        shape = task.definition.shape(name, task.workload.axes) or ()
-        if array.shape != shape:
-            step = "correct the definition's axes or the reference"
-            raise SuiteError(f"the reference of {task.name} gives {name} the shape {array.shape}, not {shape}", next_step=step)
-        outputs[name] = np.ascontiguousarray(array.astype(NUMPY_TYPES[task.definition.outputs[name].dtype], copy=False))
-    return outputs
+    return dict(zip(names, values, strict=True))
+
+
+def check_shape(task: Task, name: str, found: tuple[int, ...]) -> None:
+    """Raise ``SuiteError`` when a reference's output does not have the definition's shape."""
+    shape = task.definition.shape(name, task.workload.axes) or ()
+    if found != shape:
+        step = "correct the definition's axes or the reference"
+        raise SuiteError(f"the reference of {task.name} gives {name} the shape {found}, not {shape}", next_step=step)
+
+
+def _typed(task: Task, name: str, value: Any) -> Array:
+    array = np.asarray(value)
+    check_shape(task, name, array.shape)
+    return np.ascontiguousarray(array.astype(NUMPY_TYPES[task.definition.outputs[name].dtype], copy=False))
 
 
 def _on_torch(run: Callable[..., Any], arguments: list[Any]) -> list[Array]:
     import torch
 
-    types = {
-        "bfloat16": (np.int16, torch.bfloat16),
-        "float8_e4m3fn": (np.uint8, torch.float8_e4m3fn),
-        "float8_e5m2": (np.uint8, torch.float8_e5m2),
-    }
+    from ptxbench.suite.torch_types import as_array, as_tensor
 
     def to_torch(value: Any) -> Any:
-        if not isinstance(value, np.ndarray):
-            return value
-        if NAMES[value.dtype] in types:
-            carrier, dtype = types[NAMES[value.dtype]]
-            return torch.from_numpy(value.view(carrier)).view(dtype)
-        return torch.from_numpy(value)
+        return as_tensor(value) if isinstance(value, np.ndarray) else value
 
     def to_numpy(value: Any) -> Array:
-        if not isinstance(value, torch.Tensor):
-            return np.asarray(value)
-        whole = value.detach().cpu().contiguous()
-        for name, (_, dtype) in types.items():
-            if whole.dtype == dtype:
-                carrier = torch.int16 if name == "bfloat16" else torch.uint8
-                array: Array = whole.view(carrier).numpy().view(NUMPY_TYPES[name])
-                return array
-        plain: Array = whole.numpy()
-        return plain
+        return as_array(value) if isinstance(value, torch.Tensor) else np.asarray(value)
 
     with torch.no_grad():
         result = run(*map(to_torch, arguments))

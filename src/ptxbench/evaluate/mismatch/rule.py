@@ -98,7 +98,7 @@ def compare(got: Array, expected: Array, oracle: Array | None, *, atol: float, r
         not_finite=not_finite,
         unwritten=unwritten,
         worst=worst,
-        frobenius=None if oracle is None else _ratio(error_square, oracle_square),
+        frobenius=None if oracle is None else ratio(error_square, oracle_square),
         wrong=wrong.reshape(got.shape),
     )
 
@@ -146,7 +146,8 @@ def _pieces(array: Array) -> Iterator[Array]:
         yield flat[begin : begin + CHUNK].astype(np.float64)
 
 
-def _ratio(error_square: float, oracle_square: float) -> float:
+def ratio(error_square: float, oracle_square: float) -> float:
+    """Return the relative norm of two sums of squares: infinite for an output that is not finite, or not zero where it must be."""
     if math.isnan(error_square) or math.isinf(error_square):
         return math.inf
     if oracle_square == 0.0:
