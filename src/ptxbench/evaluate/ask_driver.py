@@ -1,4 +1,4 @@
-"""Print name, compute capability and memory of every CUDA device as JSON; run as a script, by itself."""
+"""Print name, compute capability, memory and UUID of every CUDA device as JSON; run as a script, by itself."""
 
 import ctypes
 import json
@@ -19,8 +19,8 @@ def main() -> None:
     print(json.dumps([describe(cuda, index) for index in range(count.value)]))  # noqa: T201 (this is the answer)
 
 
-def describe(cuda: ctypes.CDLL, index: int) -> tuple[str, int, int, int]:
-    """Return name, capability major and minor, and bytes of memory of one device."""
+def describe(cuda: ctypes.CDLL, index: int) -> tuple[str, int, int, int, str]:
+    """Return name, capability major and minor, bytes of memory and UUID of one device."""
     device, value, memory = ctypes.c_int(), ctypes.c_int(), ctypes.c_size_t()
     name = ctypes.create_string_buffer(256)
     cuda.cuDeviceGet(ctypes.byref(device), index)
@@ -30,7 +30,11 @@ def describe(cuda: ctypes.CDLL, index: int) -> tuple[str, int, int, int]:
         cuda.cuDeviceGetAttribute(ctypes.byref(value), attribute, device)
         capability.append(value.value)
     cuda.cuDeviceTotalMem_v2(ctypes.byref(memory), device)
-    return name.value.decode("utf-8", "replace"), capability[0], capability[1], memory.value
+    identity = (ctypes.c_ubyte * 16)()
+    cuda.cuDeviceGetUuid_v2(identity, device)
+    text = bytes(identity).hex()
+    uuid = "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
+    return name.value.decode("utf-8", "replace"), capability[0], capability[1], memory.value, f"GPU-{uuid}"
 
 
 if __name__ == "__main__":

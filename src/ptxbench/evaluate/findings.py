@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from ptxbench.schema import Correctness, Flag, Latency, Profile, RunFailure
+from ptxbench.schema import Correctness, Flag, Latency, Profile, Proof, RunFailure, Sanitizer
 from ptxbench.schema.base import Record
 
 BOTH = (Profile.PAPER, Profile.STRICT)
@@ -42,6 +42,10 @@ class Findings(Record):
     reference_failure: str | None = None
     correctness: Correctness | None = None
     latency: Latency | None = None
+    sanitizer: Sanitizer | None = None
+    proof: Proof | None = None
+    debug: RunFailure | None = None
+    """What is known of a failure beyond ``failure``: where an illegal access happens, what a hung kernel waits for."""
     flags: tuple[Flag, ...] = ()
     seconds: dict[str, float] = Field(default_factory=dict)
     reference: str | None = None

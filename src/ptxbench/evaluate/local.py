@@ -1,4 +1,4 @@
-"""``LocalEvaluator``: this machine's processor, for CPU tasks."""
+"""``LocalEvaluator``: this machine's processor for CPU tasks, its GPUs for the others."""
 
 from __future__ import annotations
 
@@ -8,27 +8,31 @@ import platform
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from ptxbench import arch as architectures
 from ptxbench.core.errors import JudgeError, UsageError
 from ptxbench.evaluate.findings import Findings
-from ptxbench.evaluate.judge.request import Request
+from ptxbench.evaluate.gpu import Gpu, driver_version
+from ptxbench.evaluate.judge.request import GpuRequest, Request
 from ptxbench.evaluate.options import EvaluateOptions
 from ptxbench.evaluate.record import assemble, judge_policy
+from ptxbench.evaluate.static import static_proof
 from ptxbench.evaluate.verdict import decide
 from ptxbench.evaluate.worker import Worker
-from ptxbench.schema import Candidate, Device, Evaluation, Language, Task
+from ptxbench.schema import Candidate, Device, Evaluation, Language, Proof, Task
 
 if TYPE_CHECKING:
     from ptxbench.toolchain import Builder, BuildResult
 
 T = TypeVar("T")
 
-LANGUAGES = (Language.CPP, Language.PYTHON)
+LANGUAGES = {"cpu": (Language.CPP, Language.PYTHON), "gpu": (Language.CUDA,)}
+"""What each backend runs."""
 
 
 class LocalEvaluator:
@@ -38,31 +42,35 @@ class LocalEvaluator:
         builder: makes libraries out of candidates.
         slots: evaluations at once. Each slot has a judge process and one core for its candidates; more slots than cores
             disturb each other's latencies.
+        gpus: devices to judge on, one evaluation a device at a time, in place of the processor. They are of one kind.
         builds: compilations at once.
 
     """
 
-    backend = "cpu"
-
-    def __init__(self, builder: Builder, *, slots: int = 1, builds: int = 0) -> None:
+    def __init__(self, builder: Builder, *, slots: int = 1, gpus: Sequence[Gpu] = (), builds: int = 0) -> None:
         self._builder = builder
+        self.backend = "gpu" if gpus else "cpu"
         cores = sorted(os.sched_getaffinity(0))
         self._slots: queue.SimpleQueue[tuple[Worker, tuple[int, ...]]] = queue.SimpleQueue()
-        self._workers = tuple(Worker() for _ in range(slots))
+        self._workers = tuple(Worker(gpu.uuid) for gpu in gpus) or tuple(Worker() for _ in range(slots))
         for number, worker in enumerate(self._workers):
             # Counted from the last core down: the first ones have the machine's interrupts.
-            self._slots.put((worker, (cores[-1 - number % len(cores)],)))
-        self._judging = ThreadPoolExecutor(slots, thread_name_prefix="judge")
+            self._slots.put((worker, () if gpus else (cores[-1 - number % len(cores)],)))
+        self._judging = ThreadPoolExecutor(len(self._workers), thread_name_prefix="judge")
         self._building = ThreadPoolExecutor(builds or len(cores), thread_name_prefix="build")
         self._running: set[Callable[[], None]] = set()
-        self._device = Device(name=_processor_name(), id="cpu", driver=None)
+        if gpus:
+            facts = gpus[0].facts
+            self.device = Device(name=gpus[0].name, id=facts.id if facts else None, driver=driver_version())
+        else:
+            self.device = Device(name=_processor_name(), id="cpu", driver=None)
 
     async def evaluate(self, candidate: Candidate, task: Task, options: EvaluateOptions) -> Evaluation:
-        """Evaluate one candidate. Raises ``UsageError`` for what is no CPU candidate, ``InfrastructureError`` for faults of ours.
+        """Evaluate one candidate. Raises ``UsageError`` for what cannot run here, ``InfrastructureError`` for faults of ours.
 
         A judge that dies twice gives a record with ``infrastructure`` to blame, never an outcome.
         """
-        _check(candidate, task)
+        self._check(candidate, task)
         result: BuildResult = await self._build(candidate, task)
         policy = judge_policy(result.violations)
         seconds: dict[str, float | None] = {"build": result.build.seconds}
@@ -79,6 +87,7 @@ class LocalEvaluator:
                 library=str(result.library) if result.library else None,
                 sources=candidate.sources if candidate.language is Language.PYTHON else (),
                 cpus=(),
+                gpu=self._gpu_request(result) if self.backend == "gpu" else None,
             )
             try:
                 findings = await self._judge(request, seconds)
@@ -88,6 +97,7 @@ class LocalEvaluator:
             options.profile,
             policy=policy,
             build=result.build,
+            sanitizer=findings.sanitizer if findings else None,
             findings=findings,
             undecided=undecided,
             infrastructure=infrastructure,
@@ -97,13 +107,39 @@ class LocalEvaluator:
             task,
             options,
             backend=self.backend,
-            device=self._device,
+            device=self.device,
             policy=policy,
             build=result.build,
             verdict=verdict,
             findings=findings,
+            proof=self._proof(task, result, findings),
             seconds=seconds,
         )
+
+    def _gpu_request(self, result: BuildResult) -> GpuRequest:
+        """Return what the judge needs of the build and of the toolchain beside the library."""
+        from ptxbench.toolchain import locate
+
+        sass = result.artifact("sass")
+        return GpuRequest(
+            sass=str(sass) if sass else None,
+            kernels=result.build.kernels,
+            libraries=(str(locate(self._builder.settings).cudart),),
+        )
+
+    def _proof(self, task: Task, result: BuildResult, findings: Findings | None) -> Proof | None:
+        """Return what was counted, or else what the binary alone proves."""
+        if findings is not None and findings.proof is not None:
+            return findings.proof
+        return static_proof(result.build, architectures.get(task.arch)) if result.build.ok else None
+
+    def _check(self, candidate: Candidate, task: Task) -> None:
+        if candidate.arch != task.arch:
+            raise UsageError(f"the candidate is for {candidate.arch}, the task for {task.arch}")
+        languages = LANGUAGES[self.backend]
+        if candidate.language not in languages:
+            where = "on a GPU" if self.backend == "gpu" else "on the host's processor"
+            raise UsageError(f"a {candidate.language} candidate cannot run {where}", next_step=f"write {' or '.join(languages)}")
 
     async def _build(self, candidate: Candidate, task: Task) -> BuildResult:
         """Build in a thread; when the caller is cancelled, the compiler ends before this returns."""
@@ -166,14 +202,6 @@ async def _in(pool: ThreadPoolExecutor, work: Callable[[], T], stop: Callable[[]
             stop()
             await asyncio.wait([future])
         raise
-
-
-def _check(candidate: Candidate, task: Task) -> None:
-    if candidate.arch != task.arch:
-        raise UsageError(f"the candidate is for {candidate.arch}, the task for {task.arch}")
-    if candidate.language not in LANGUAGES:
-        names = " or ".join(LANGUAGES)
-        raise UsageError(f"a {candidate.language} candidate cannot run on the host's processor", next_step=f"write {names}")
 
 
 def _processor_name() -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Literal, Protocol
 
 from pydantic import Field
 
 from ptxbench.schema import Candidate, Evaluation, Profile, Task
 from ptxbench.schema.base import Record
+
+ProofMethod = Literal["cupti", "ncu", "both"]
+"""How executed instructions are counted (protocol section 6)."""
 
 
 class EvaluateOptions(Record):
@@ -19,6 +22,7 @@ class EvaluateOptions(Record):
     """What all input sets are drawn from."""
     stages: tuple[str, ...] | None = None
     """Stages to run after the build (``sanitize``, ``compare``, ``time``, ``prove``), None for all that the backend has."""
+    proof: ProofMethod = "cupti"
     run_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """Limit of one run of the candidate in seconds, in place of the task's."""
 

@@ -8,7 +8,19 @@ from ptxbench.core.canonical import content_hash
 from ptxbench.evaluate.findings import Findings
 from ptxbench.evaluate.options import EvaluateOptions
 from ptxbench.evaluate.verdict import Verdict
-from ptxbench.schema import Build, Candidate, Device, Evaluation, Hashes, PolicyVerdict, Profile, Proof, Task, Violation
+from ptxbench.schema import (
+    Build,
+    Candidate,
+    Device,
+    Evaluation,
+    Hashes,
+    PolicyVerdict,
+    Profile,
+    Proof,
+    RunFailure,
+    Task,
+    Violation,
+)
 
 STAGES = ("build", "sanitize", "compare", "time", "prove")
 """Stages whose seconds every record names, None where a stage did not run."""
@@ -50,11 +62,11 @@ def assemble(
         correct=verdict.correct,
         policy=policy[options.profile],
         build=build,
-        sanitizer=None,
+        sanitizer=findings.sanitizer if findings else None,
         correctness=findings.correctness if findings else None,
         latency=findings.latency if findings else None,
         proof=proof,
-        debug=findings.failure.failure if findings and findings.failure else None,
+        debug=_debug(findings),
         flags=findings.flags if findings else (),
         hashes=Hashes(
             source=candidate.hash,
@@ -65,6 +77,13 @@ def assemble(
         seed=options.seed,
         seconds={**dict.fromkeys(STAGES), **seconds, **(findings.seconds if findings else {})},
     )
+
+
+def _debug(findings: Findings | None) -> RunFailure | None:
+    """Return the most that is known of a failure."""
+    if findings is None:
+        return None
+    return findings.debug or (findings.failure.failure if findings.failure else None)
 
 
 def _toolchain_hash(build: Build) -> str | None:

@@ -13,11 +13,10 @@ from dataclasses import dataclass, field
 
 from ptxbench.evaluate.arena import Arena, Runner
 from ptxbench.evaluate.clock import DISAGREES, ClockCheck
-from ptxbench.evaluate.compare import LATE, inspect_memory, judge_output
-from ptxbench.evaluate.findings import STRICT_ONLY, BrokenRule
+from ptxbench.evaluate.findings import BrokenRule
 from ptxbench.evaluate.judge.held import TIMED_DRAWS, Held, InputSet
+from ptxbench.evaluate.timed_outputs import TimedOutputs
 from ptxbench.schema import Flag, Latency, Profile, ReferenceVersion, RunFailure
-from ptxbench.suite.dtypes import Array
 
 TRIALS = 3
 ATTEMPTS = 3
@@ -59,10 +58,9 @@ class Timing:
         profile: Profile = Profile.STRICT,
     ) -> None:
         self._held = held
-        self._profile = profile
         self._slots = slots
         self._announce = announce
-        self._verified: dict[int, dict[str, Array]] = {}
+        self._outputs = TimedOutputs(held, profile)
         self._new_clock = new_clock
         self._clock = new_clock()
         self._result = Timed()
@@ -72,6 +70,13 @@ class Timing:
 
         When the clocks disagree everything is measured again: a disturbed machine is not a lie, and a lie is there each time.
         """
+        try:
+            return self._run(arena, runner, run_s, call_s)
+        finally:
+            self._result.broken += self._outputs.broken
+            self._result.outputs_checked = self._outputs.checked
+
+    def _run(self, arena: Arena, runner: Runner, run_s: float, call_s: float) -> Timed:
         iterations = max(1, min(MOST_ITERATIONS, int(BUDGET_S / TRIALS / max(call_s, 1e-6))))
         self._announce("reference")
         sets = [self._held.timed(number) for number in range(min(TIMED_DRAWS, TRIALS * iterations))]
@@ -137,32 +142,7 @@ class Timing:
             return None
         first_seen = arena.glimpse(0)
         self._clock.call(answer, unseen=unseen)
-        return answer.claimed_ns[0] / 1e3 if self._check(arena, 0, against, first_seen) else None
-
-    def _check(self, arena: Arena, slot: int, against: InputSet, first_seen: bytes) -> bool:
-        """Check the outputs of a timed call; once verified, the same bits need no second look.
-
-        Timing goes on unless a rule of the run's profile is broken: what only the other profile asks for is noted.
-        """
-        broken = []
-        verified = self._verified.get(against.seed)
-        if verified is None or not arena.same_outputs(slot, verified):
-            outputs = arena.outputs(slot)
-            for name, got in outputs.items():
-                judged = judge_output(self._held.task, name, got, against, against, self._held.rules)
-                broken += [
-                    BrokenRule(text=f"while timing, inputs of seed {against.seed}: {rule.text}", profiles=STRICT_ONLY)
-                    for rule in judged.reasons
-                    if not judged.strict
-                ]
-            if not broken:
-                self._verified[against.seed] = outputs
-        broken += inspect_memory(arena, slot, against)
-        if arena.glimpse(slot) != first_seen:
-            broken.append(LATE)
-        self._result.outputs_checked += 1
-        self._result.broken += [rule for rule in broken if rule not in self._result.broken]
-        return not any(self._profile in rule.profiles for rule in broken)
+        return answer.claimed_ns[0] / 1e3 if self._outputs.check(arena, 0, against, first_seen) else None
 
     def _call_unseen(self, arena: Arena, runner: Runner, sets: Sequence[InputSet], run_s: float, claimed_us: float) -> bool:
         """Call the candidate on inputs drawn for it alone; return whether all calls went well. ``paper`` needs none."""
@@ -196,7 +176,7 @@ class Timing:
                 self._result.failure = answer
                 return False
             first_seen = [arena.glimpse(slot) for slot in range(slots)]
-            if not all(self._check(arena, slot, against, first_seen[slot]) for slot, against in enumerate(in_turn)):
+            if not all(self._outputs.check(arena, slot, against, first_seen[slot]) for slot, against in enumerate(in_turn)):
                 return False
             self._clock.batch(answer)
         return True

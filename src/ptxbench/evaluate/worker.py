@@ -11,7 +11,7 @@ import time
 from pydantic import ValidationError
 
 from ptxbench.core.bounded import BoundedOutput
-from ptxbench.core.errors import InfrastructureError, JudgeError, ToolMissing
+from ptxbench.core.errors import InfrastructureError, JudgeError, NoGpu, ToolMissing
 from ptxbench.core.interpreter import module_command, module_environment
 from ptxbench.evaluate.findings import Findings
 from ptxbench.evaluate.judge.request import LINE_BYTES, Reply, Request
@@ -21,14 +21,20 @@ GRACE_SECONDS = 30.0
 """How much longer than it announced the judge may be silent on a busy machine."""
 STOP_SECONDS = 5.0
 STDERR_BYTES = 64 << 10
+FAULTS: dict[str, type[InfrastructureError]] = {kind.code: kind for kind in (ToolMissing, NoGpu)}
+"""Faults of a judge that have a name of their own; any other is an ``InfrastructureError``."""
 ATTEMPTS = 2
 """How often an evaluation is tried when the judge dies under it."""
 
 
 class Worker:
-    """One judge at a time. ``evaluate`` and ``close`` belong to one thread at a time; ``cancel`` may be called from any."""
+    """One judge at a time. ``evaluate`` and ``close`` belong to one thread at a time; ``cancel`` may be called from any.
 
-    def __init__(self) -> None:
+    ``gpu`` is the UUID of the device that the judge has for itself, None for the host's processor.
+    """
+
+    def __init__(self, gpu: str | None = None) -> None:
+        self._gpu = gpu
         self._judge: JudgeProcess | None = None
         self._lock = threading.Lock()
 
@@ -83,7 +89,7 @@ class Worker:
             if cancelled.is_set():
                 raise JudgeDied("the evaluation was cancelled", None)
             if self._judge is None:
-                self._judge = JudgeProcess()
+                self._judge = JudgeProcess(self._gpu)
             return self._judge
 
 
@@ -98,13 +104,16 @@ class JudgeDied(Exception):
 class JudgeProcess:
     """The judge as its owner sees it."""
 
-    def __init__(self) -> None:
+    def __init__(self, gpu: str | None = None) -> None:
         ours, theirs = socket.socketpair()
-        # The reference is timed on one core, as the candidate is.
-        environment = module_environment(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
+        if gpu is None:
+            # The reference is timed on one core, as the candidate is.
+            environment = module_environment(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
+        else:
+            environment = module_environment(CUDA_VISIBLE_DEVICES=gpu)
         try:
             self._process = subprocess.Popen(
-                module_command("ptxbench.evaluate.judge.serve", str(theirs.fileno())),
+                module_command("ptxbench.evaluate.judge.serve", str(theirs.fileno()), "cpu" if gpu is None else "gpu"),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
@@ -150,7 +159,7 @@ class JudgeProcess:
             if reply.kind == "working":
                 self._stage, quiet_s = reply.stage, reply.quiet_s or 0.0
             elif reply.kind == "fault":
-                kind = ToolMissing if reply.code == ToolMissing.code else InfrastructureError
+                kind = FAULTS.get(reply.code or "", InfrastructureError)
                 raise kind(reply.message or "the judge reported a fault", next_step=reply.next_step)
             elif reply.findings is not None:
                 return reply.findings

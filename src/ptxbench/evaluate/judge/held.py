@@ -143,6 +143,10 @@ class Holdings:
         self._held.move_to_end(key)
         return self._held[key]
 
+    def clear(self) -> None:
+        """Let go of every workload."""
+        self._held.clear()
+
     def trim(self) -> None:
         """Let go of workloads until the rest fits; the most recently used one always stays."""
         while len(self._held) > 1 and self.bytes > self._limit:

@@ -6,15 +6,27 @@ from typing import Literal
 
 from ptxbench.evaluate.findings import Findings
 from ptxbench.evaluate.options import EvaluateOptions
-from ptxbench.schema import Language, Source, Task
+from ptxbench.schema import KernelBuild, Language, Source, Task
 from ptxbench.schema.base import Record
 
 LINE_BYTES = 16 << 20
 """Longest line either side reads."""
 
 
+class GpuRequest(Record):
+    """What an evaluation on a GPU needs beside: files of the build and of the toolchain that made it.
+
+    ``sass`` names every instruction of the cubin by function and position (``Build.artifacts``); ``kernels`` is the build's own
+    record of them; ``libraries`` must be loaded before the candidate.
+    """
+
+    sass: str | None
+    kernels: tuple[KernelBuild, ...]
+    libraries: tuple[str, ...]
+
+
 class Request(Record):
-    """One evaluation. ``library`` is the built shared object (C++); Python candidates come as ``sources``."""
+    """One evaluation. ``library`` is the built shared object (C++, CUDA); Python candidates come as ``sources``."""
 
     task: Task
     options: EvaluateOptions
@@ -24,6 +36,7 @@ class Request(Record):
     library: str | None
     sources: tuple[Source, ...]
     cpus: tuple[int, ...]
+    gpu: GpuRequest | None = None
 
 
 class Reply(Record):
