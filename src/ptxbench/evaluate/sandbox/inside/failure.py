@@ -9,11 +9,12 @@ FRAMES = 5
 
 
 class CandidateError(Exception):
-    """The candidate's code failed in a way that has a name: ``kind`` is stable, the message is for people."""
+    """The candidate's code failed in a way that has a name: ``kind`` is stable, the message for people, ``details`` are numbers."""
 
-    def __init__(self, kind: str, text: str) -> None:
+    def __init__(self, kind: str, text: str, **details: int) -> None:
         super().__init__(text)
         self.kind = kind
+        self.details = details
 
 
 class Attempt:
@@ -23,6 +24,7 @@ class Attempt:
         self._kind = kind
         self._files = files
         self.failure: tuple[str, str] | None = None
+        self.details: dict[str, int] = {}
 
     def __enter__(self) -> Attempt:
         return self
@@ -32,6 +34,7 @@ class Attempt:
             return False
         if isinstance(error, CandidateError):
             self.failure = (error.kind, shorten(str(error)))
+            self.details = error.details
         else:
             self.failure = (self._kind, self._describe(error, trace))
         return True

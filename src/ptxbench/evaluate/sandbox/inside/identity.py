@@ -12,27 +12,27 @@ from .limits import lower
 FIRST_UNIQUE = 1 << 30
 """User ids from here on belong to no account; the process id makes one that is unique while the process lives."""
 NOBODY = 65534
-CAP_DAC_READ_SEARCH = 2
+CAP_DAC_READ_SEARCH, CAP_PERFMON = 2, 38
 _CAPABILITY_VERSION_3 = 0x20080522
 
 
-def drop(processes: int, keep_reading: bool) -> int | None:
+def drop(processes: int, keep: tuple[int, ...] = ()) -> int | None:
     """Become an unprivileged user with at most ``processes`` threads; return its id, or None when that is not possible.
 
-    ``keep_reading`` keeps the one capability to read files whatever their mode (an interpreter may lie in a folder that only
-    root may enter); the caller confines what can be read by Landlock.
+    ``keep`` are the capabilities that stay: that to read files whatever their mode (an interpreter may lie in a folder that only
+    root may enter), where the caller confines what can be read by Landlock; that to read a GPU's counters.
     """
     if os.geteuid() != 0:
         prctl(PR_SET_DUMPABLE, 0)
         return None
-    if keep_reading:
+    if keep:
         prctl(PR_SET_KEEPCAPS, 1)
     user = _become_first((FIRST_UNIQUE + os.getpid(), NOBODY))
     if user is not None and user != NOBODY:
         # The limit counts all threads of a user: it binds only where the user is this process alone.
         lower(resource.RLIMIT_NPROC, processes)
-    if keep_reading:
-        _keep_only(CAP_DAC_READ_SEARCH if user is not None else None)
+    if keep:
+        _keep_only(keep if user is not None else ())
     prctl(PR_SET_DUMPABLE, 0)
     return user
 
@@ -49,10 +49,10 @@ def _become_first(users: tuple[int, ...]) -> int | None:
     return None
 
 
-def _keep_only(capability: int | None) -> None:
-    """Reduce the capabilities to one, or to none."""
-    bits = 0 if capability is None else 1 << capability
+def _keep_only(capabilities: tuple[int, ...]) -> None:
+    """Reduce the capabilities to these."""
+    low, high = (sum(1 << one % 32 for one in capabilities if one // 32 == half) for half in (0, 1))
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
-    data = (ctypes.c_uint32 * 6)(bits, bits, 0, 0, 0, 0)
+    data = (ctypes.c_uint32 * 6)(low, low, 0, high, high, 0)
     if libc.capset(header, data) != 0:
         raise last_error("capset")

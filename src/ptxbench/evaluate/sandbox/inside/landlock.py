@@ -1,4 +1,4 @@
-"""Landlock: what a candidate may read; it may write nothing but the null device, and may signal nobody.
+"""Landlock: what a candidate may read; it may write nothing but the null device and its GPU's, and may signal nobody.
 
 Numbers and structures are those of Linux ``include/uapi/linux/landlock.h``; the system calls have the same numbers on every
 architecture.
@@ -14,6 +14,7 @@ from .libc import last_error, libc
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 _VERSION, _PATH_BENEATH = 1, 1
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_CONTROL_DEVICE = 1 << 15
 _SCOPE_SOCKETS_AND_SIGNALS = 0b11
 _SYSTEM = (
     "/usr", "/lib", "/lib64", "/sys/devices/system", "/proc/self", "/proc/cpuinfo", "/proc/meminfo",
@@ -38,8 +39,10 @@ def abi() -> int:
     return max(0, int(libc.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION)))
 
 
-def confine(readable: tuple[str, ...]) -> int:
-    """Allow reading below the system's own folders and ``readable`` only; return the Landlock version used, 0 for none.
+def confine(readable: tuple[str, ...], devices: tuple[str, ...] = ()) -> int:
+    """Allow reading below the system's own folders and ``readable`` only, and using ``devices``.
+
+    Return the Landlock version used, 0 for none.
 
     Needs no-new-privs. Raises ``OSError`` when a kernel that has Landlock refuses.
     """
@@ -56,6 +59,8 @@ def confine(readable: tuple[str, ...]) -> int:
             _allow(ruleset, path, _READ_FILE | _READ_DIR | _EXECUTE)
         for path in _DEVICES:
             _allow(ruleset, path, _READ_FILE | _WRITE_FILE)
+        for path in devices:
+            _allow(ruleset, path, _READ_FILE | _WRITE_FILE | (_CONTROL_DEVICE if version >= 5 else 0))
         if libc.syscall(RESTRICT_SELF, ruleset, 0) != 0:
             raise last_error("landlock_restrict_self")
     finally:

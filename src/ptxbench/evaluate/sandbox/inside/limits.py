@@ -16,15 +16,16 @@ def lower(kind: int, value: int) -> None:
     resource.setrlimit(kind, (bound, bound))
 
 
-def apply(memory_bytes: int, file_bytes: int, cpu_seconds: int) -> None:
-    """Bound address space, written files, CPU time, descriptors and stack; no core dumps. Raises ``OSError``."""
+def apply(memory_bytes: int | None, file_bytes: int, cpu_seconds: int) -> None:
+    """Bound address space (unless None), written files, CPU time, descriptors and stack; no core dumps. Raises ``OSError``."""
     lower(resource.RLIMIT_CORE, 0)
     lower(resource.RLIMIT_FSIZE, file_bytes)
     lower(resource.RLIMIT_NOFILE, OPEN_FILES)
     lower(resource.RLIMIT_STACK, STACK_BYTES)
     lower(resource.RLIMIT_CPU, cpu_seconds)
     lower(resource.RLIMIT_MSGQUEUE, 0)
-    lower(resource.RLIMIT_AS, memory_bytes)
+    if memory_bytes is not None:
+        lower(resource.RLIMIT_AS, memory_bytes)
     prefer_as_victim()
 
 

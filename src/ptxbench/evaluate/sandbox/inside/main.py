@@ -10,8 +10,8 @@ import os
 import time
 from typing import Any
 
-from . import identity, landlock, limits, seccomp
-from .failure import Attempt, shorten
+from . import identity, landlock, limits, seccomp, watch
+from .failure import Attempt, CandidateError, shorten
 from .libc import PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, buffer_lines, flush_output, map_shared, prctl
 
 SIGKILL = 9
@@ -23,11 +23,11 @@ class Channel:
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
 
-    def receive(self) -> dict[str, Any]:
-        """Return the next message; end the process when the judge is gone."""
+    def receive(self) -> dict[str, Any] | None:
+        """Return the next message, None when the judge has hung up."""
         packet = os.read(self._descriptor, 1 << 20)
         if not packet:
-            os._exit(0)
+            return None
         message: dict[str, Any] = json.loads(packet)
         return message
 
@@ -38,33 +38,44 @@ class Channel:
 
 def restrict(setup: dict[str, Any]) -> dict[str, Any]:
     """Apply every protection that this machine offers and return which ones hold."""
-    limits.apply(setup["memory_bytes"], setup["file_bytes"], setup["cpu_seconds"])
+    device = setup.get("device")
+    # The CUDA driver reserves terabytes of addresses.
+    limits.apply(None if device else setup["memory_bytes"], setup["file_bytes"], setup["cpu_seconds"])
     if setup["cpus"]:
         os.sched_setaffinity(0, setup["cpus"])
     is_root = os.geteuid() == 0
+    if setup["sandbox"] == "tool":
+        prctl(PR_SET_PDEATHSIG, SIGKILL)
+        watch.end_with(setup["judge"])
+        prctl(PR_SET_NO_NEW_PRIVS, 1)
+        return {"limits": True, "no_new_privs": True, "user": None, "root": is_root, "landlock": 0, "seccomp": False}
     readable = tuple(setup["readable"])
     confinable = landlock.abi() > 0
-    steps = seccomp.program(os.uname().machine, os.getpid(), refuse_write_opens=not confinable)
+    # A GPU's device files are opened for writing all the time.
+    steps = seccomp.program(os.uname().machine, os.getpid(), refuse_write_opens=not confinable and not device)
     user = None
     if not is_root or not readable or confinable:
         # As another user the interpreter's own files may be out of reach; reading them needs a capability that only Landlock tames.
-        user = identity.drop(setup["processes"], keep_reading=bool(readable) and is_root)
+        keep = (identity.CAP_DAC_READ_SEARCH,) if readable and is_root else ()
+        user = identity.drop(setup["processes"], keep)
     prctl(PR_SET_PDEATHSIG, SIGKILL)
     if os.getppid() != setup["judge"]:
         os._exit(0)
     prctl(PR_SET_NO_NEW_PRIVS, 1)
-    version = landlock.confine(readable)
+    version = landlock.confine(readable, tuple(device["nodes"]) if device else ())
     if steps:
         seccomp.install(steps)
     return {"limits": True, "no_new_privs": True, "user": user, "root": is_root, "landlock": version, "seccomp": bool(steps)}
 
 
-def main(descriptor: int) -> None:
-    """Serve the judge until it hangs up or kills this process."""
-    channel = Channel(descriptor)
-    setup = channel.receive()
+def prepare(setup: dict[str, Any]) -> Any:
+    """Return what will call the candidate, None when there is none; nothing of the candidate is loaded yet."""
+    if setup["language"] == "cuda":
+        from .gpu import GpuCandidate
+
+        return GpuCandidate(setup)
     base = map_shared(setup["staging"], setup["staging_bytes"]) if setup["staging_bytes"] else 0
-    candidate: Any
+    candidate: Any = None
     if setup["language"] == "python":
         from .python import PythonCandidate
 
@@ -73,38 +84,88 @@ def main(descriptor: int) -> None:
         from .native import NativeCandidate
 
         candidate = NativeCandidate(setup["runtime"], setup["symbol"])
-    else:
-        candidate = None
     if candidate is not None:
         candidate.place(base, setup["arguments"])
-    buffer_lines()
-    channel.send(ready=restrict(setup))
+    return candidate
+
+
+def main(descriptor: int) -> None:
+    """Serve the judge until it hangs up or kills this process."""
+    channel = Channel(descriptor)
+    setup = channel.receive()
+    if setup is None:
+        return
+    try:
+        candidate = prepare(setup)
+        buffer_lines()
+        held = restrict(setup)
+        if setup["language"] == "cuda":
+            candidate.begin(setup["arguments"])
+    except (CandidateError, OSError) as error:  # ours all the same: no candidate is loaded yet
+        channel.send(refused=shorten(str(error)))
+        return
+    channel.send(ready=held)
     if candidate is not None:
         serve(channel, candidate, setup["payload"])
+    if setup["sandbox"] == "full":
+        # Nothing that the candidate left for the end of the process is run.
+        os._exit(0)
 
 
 def serve(channel: Channel, candidate: Any, payload: int) -> None:
-    """Answer ``ping``, ``load`` and ``call`` with what happened and how long each call took (nanoseconds)."""
-    clock = time.perf_counter_ns
+    """Answer each request with what happened, until the judge hangs up."""
+    performing = Performing(candidate, payload)
     while True:
         message = channel.receive()
-        took: list[int] = []
-        returned: str | None = None
+        if message is None:
+            return
+        answer: dict[str, Any] = {}
         with Attempt("exception", getattr(candidate, "files", frozenset())) as attempt:
-            if message["do"] == "load":
-                candidate.load(payload)
-            elif message["do"] == "call":
-                for slot in message["slots"]:
-                    begin = clock()
-                    value = candidate.call(slot)
-                    took.append(clock() - begin)
-                    returned = describe(value)
+            answer = performing.perform(message)
         flush_output()
         if attempt.failure is not None:
             kind, text = attempt.failure
-            channel.send(token=message["token"], ok=False, kind=kind, text=text)
+            channel.send(token=message["token"], ok=False, kind=kind, text=text, **attempt.details)
         else:
-            channel.send(token=message["token"], ok=True, ns=took, returned=returned)
+            channel.send(token=message["token"], ok=True, **answer)
+
+
+class Performing:
+    """Does what requests say: ``ping``, ``load`` and ``call`` of every candidate, and what one on a GPU can do beside."""
+
+    def __init__(self, candidate: Any, payload: int) -> None:
+        self._candidate = candidate
+        self._payload = payload
+        self._launched = False
+
+    def perform(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Return the answer to one request; calls come with how long each took (nanoseconds). Raises what the candidate raises."""
+        what = request["do"]
+        if what == "load":
+            self._candidate.load(self._payload)
+        elif what == "call":
+            return self._call(request["slots"])
+        elif what != "ping":
+            answer: dict[str, Any] = self._candidate.requests[what](request)
+            return answer
+        return {"ns": [], "returned": None}
+
+    def _call(self, slots: list[int]) -> dict[str, Any]:
+        clock = time.perf_counter_ns
+        answer: dict[str, Any] = {}
+        if not self._launched:
+            self._launched = True
+            answer["launched"] = time.monotonic_ns()
+        took: list[int] = []
+        returned: str | None = None
+        for slot in slots:
+            begin = clock()
+            value = self._candidate.call(slot)
+            took.append(clock() - begin)
+            returned = describe(value)
+        if hasattr(self._candidate, "pending"):
+            answer["pending"] = self._candidate.pending()
+        return answer | {"ns": took, "returned": returned}
 
 
 def describe(value: object) -> str | None:

@@ -1,4 +1,4 @@
-"""Candidates in C++: a shared object that exports ``__tvm_ffi_NAME``, called with packed TVM-FFI arguments.
+"""Candidates in C++ and CUDA: a shared object that exports ``__tvm_ffi_NAME``, called with packed TVM-FFI arguments.
 
 Structures as in ``tvm/ffi/c_api.h`` and ``dlpack/dlpack.h`` of TVM-FFI 0.1.
 """
@@ -12,13 +12,15 @@ from .failure import CandidateError
 
 _INT, _BOOL, _FLOAT, _DLTENSOR = 1, 2, 3, 7
 _OBJECTS_FROM = 64
-_CPU = 1
+CPU, CUDA = 1, 2
+"""Kinds of device (``DLDeviceType``)."""
 DLPACK_TYPES = {
     "float64": (2, 64), "float32": (2, 32), "float16": (2, 16), "bfloat16": (4, 16),
     "float8_e4m3fn": (10, 8), "float8_e5m2": (12, 8),
     "int64": (0, 64), "int32": (0, 32), "int16": (0, 16), "int8": (0, 8), "uint8": (1, 8), "bool": (6, 8),
 }  # fmt: skip
 """DLPack type code and bits of each element type."""
+ELEMENT_BITS = {name: bits for name, (_, bits) in DLPACK_TYPES.items()}
 
 
 class _Any(ctypes.Structure):
@@ -51,12 +53,13 @@ class _Error(ctypes.Structure):
 class NativeCandidate:
     """A library with its packed arguments, one set of them per slot."""
 
-    def __init__(self, runtime: str, symbol: str) -> None:
+    def __init__(self, runtime: str, symbol: str, device: tuple[int, int] = (CPU, 0)) -> None:
         self._runtime = ctypes.CDLL(runtime, mode=ctypes.RTLD_GLOBAL)
         self._runtime.TVMFFIErrorMoveFromRaised.argtypes = (ctypes.POINTER(ctypes.c_void_p),)
         self._runtime.TVMFFIErrorMoveFromRaised.restype = None
         self._runtime.TVMFFIObjectDecRef.argtypes = (ctypes.c_void_p,)
         self._symbol = f"__tvm_ffi_{symbol}"
+        self._device = device
         self._function: Any = None
         self._slots: list[Any] = []
         self._keep: list[object] = []
@@ -85,7 +88,7 @@ class NativeCandidate:
             strides[axis] = step
             step *= sizes[axis]
         code, bits = DLPACK_TYPES[argument["dtype"]]
-        tensor = _Tensor(base + argument["offset"], _CPU, 0, len(sizes), code, bits, 1, shape, strides, 0)
+        tensor = _Tensor(base + argument["offset"], *self._device, len(sizes), code, bits, 1, shape, strides, 0)
         self._keep.append((shape, strides, tensor))
         cell.type_index, cell.value = _DLTENSOR, ctypes.addressof(tensor)
 

@@ -15,25 +15,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from .failure import CandidateError
+from .packages import PackageFinder
 
 PACKAGES = ("numpy", "ml_dtypes")
 """What a candidate may import beside the standard library and its own files."""
 _WARM = ("numpy.fft", "numpy.linalg", "numpy.random", "traceback")
-
-
-class PackageFinder(importlib.abc.MetaPathFinder):
-    """Find the allowed packages in the folders that hold them, and nothing else that is installed there."""
-
-    def __init__(self, folders: list[str]) -> None:
-        self._folders = folders
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        """See ``importlib.abc.MetaPathFinder``."""
-        if fullname not in PACKAGES:
-            return None
-        return importlib.machinery.PathFinder.find_spec(fullname, self._folders)
 
 
 class SourceFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -63,7 +49,7 @@ class PythonCandidate:
     """A module with its arrays, one list of them per slot."""
 
     def __init__(self, folders: list[str], symbol: str) -> None:
-        sys.meta_path.append(PackageFinder(folders))
+        sys.meta_path.append(PackageFinder(PACKAGES, folders))
         for name in (*PACKAGES, *_WARM):
             importlib.import_module(name)
         self._symbol = symbol
