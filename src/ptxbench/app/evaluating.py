@@ -11,7 +11,7 @@ from ptxbench.app.suites import open_suite
 from ptxbench.core.errors import UsageError
 from ptxbench.core.settings import Settings
 from ptxbench.evaluate import EvaluateOptions, choose
-from ptxbench.schema import Blame, Evaluation, Language, Outcome, Profile
+from ptxbench.schema import Blame, Evaluation, Language, Outcome, Profile, ProofMethod
 from ptxbench.toolchain import Builder, read_candidate
 
 STAGES = ("build", "sanitize", "compare", "time", "prove", "debug")
@@ -26,6 +26,7 @@ def evaluate_file(
     backend: str | None,
     language: Language | None,
     profile: Profile,
+    proof: ProofMethod,
     seed: int,
     stages: Sequence[str] | None,
     suite_paths: Sequence[Path],
@@ -41,7 +42,7 @@ def evaluate_file(
     task = open_suite(suite_paths, warn).task(selector, arch=arch)
     candidate = read_candidate(path, arch=task.arch, language=language)
 
-    options = EvaluateOptions(profile=profile, seed=seed, stages=None if stages is None else tuple(stages))
+    options = EvaluateOptions(profile=profile, seed=seed, proof=proof, stages=None if stages is None else tuple(stages))
 
     async def evaluate() -> Evaluation:
         evaluator = choose(task, backend, settings, Builder(settings))

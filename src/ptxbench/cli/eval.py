@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ptxbench.cli.console import GLOBALS, print_json, progress, wants_json
-from ptxbench.schema import Language, Profile
+from ptxbench.schema import Language, Profile, ProofMethod
 
 
 def register(application: typer.Typer) -> None:
@@ -37,6 +37,10 @@ def register(application: typer.Typer) -> None:
         require_proof: Annotated[
             bool, typer.Option("--require-proof", help="Exit 0 only when the target instructions are proven to have executed.")
         ] = False,
+        proof: Annotated[
+            ProofMethod,
+            typer.Option("--proof", help="How executed instructions are counted: cupti (fast), ncu (the published rule), or both."),
+        ] = "cupti",
         seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the inputs.")] = 0,
         stages: Annotated[
             str | None,
@@ -46,6 +50,7 @@ def register(application: typer.Typer) -> None:
     ) -> None:
         """Evaluate one kernel on one task.
 
+        On a GPU it runs memcheck, compares outputs, measures latency against the library and counts executed instructions.
         Exits 0 when it is correct (with --require-proof: and qualified), 1 when it failed, 4 when that could not be decided here.
 
         Example: ptxbench eval kernel.cu --task gemm_n7168_k5120
@@ -64,6 +69,7 @@ def register(application: typer.Typer) -> None:
             backend=backend,
             language=language,
             profile=protocol,
+            proof=proof,
             seed=seed,
             stages=None if stages is None else [stage.strip() for stage in stages.split(",")],
             suite_paths=GLOBALS.suite,

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Protocol
 
 from pydantic import Field
 
-from ptxbench.schema import Candidate, Evaluation, Profile, Task
+from ptxbench.schema import Candidate, Evaluation, Profile, ProofMethod, Task
 from ptxbench.schema.base import Record
-
-ProofMethod = Literal["cupti", "ncu", "both"]
-"""How executed instructions are counted (protocol section 6)."""
 
 
 class EvaluateOptions(Record):
@@ -23,6 +20,7 @@ class EvaluateOptions(Record):
     stages: tuple[str, ...] | None = None
     """Stages to run after the build (``sanitize``, ``compare``, ``time``, ``prove``), None for all that the backend has."""
     proof: ProofMethod = "cupti"
+    """How executed instructions are counted (protocol section 6)."""
     run_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """Limit of one run of the candidate in seconds, in place of the task's."""
 

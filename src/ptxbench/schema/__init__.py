@@ -9,7 +9,7 @@ from ptxbench.schema.evaluation import CorrectVerdict, Device, Evaluation, Flag,
 from ptxbench.schema.latency import Clocks, Latency, ReferenceVersion
 from ptxbench.schema.outcome import Blame, Language, Outcome, Profile
 from ptxbench.schema.policy import PolicyVerdict, Violation
-from ptxbench.schema.proof import ExecutedCount, KernelProof, Proof
+from ptxbench.schema.proof import ExecutedCount, KernelProof, Proof, ProofMethod
 from ptxbench.schema.sanitizer import Sanitizer, SanitizerFinding
 from ptxbench.schema.solution import Solution, SolutionSpec, SourceFile
 from ptxbench.schema.task import Limits, Reference, Sampler, SuiteWorkload, Task, TaskSpec, Tolerance
@@ -21,8 +21,8 @@ __all__ = [
     "PROTOCOL_VERSION", "SCHEMA_VERSION", "Blame", "Build", "Candidate", "CellKey", "Clocks", "ConstAxis", "CorrectVerdict",
     "Correctness", "Definition", "Device", "Diagnostic", "Evaluation", "ExecutedCount", "Flag", "Hashes", "InputSetCheck",
     "KernelBuild", "KernelProof", "Language", "Latency", "Limits", "MismatchPattern", "Outcome", "OutputCheck", "PolicyVerdict",
-    "Profile", "Proof", "RandomInput", "Record", "Reference", "ReferenceVersion", "RunFailure", "SafetensorsInput", "Sampler",
-    "Sanitizer", "SanitizerFinding", "ScalarInput", "Solution", "SolutionSpec", "Source", "SourceFile", "SuiteWorkload", "Task",
-    "TaskSpec", "TensorSpec", "TokenCount", "Tolerance", "ToolchainVersions", "Trace", "TraceEvaluation", "TraceRecord",
-    "TraceStatus", "Turn", "TurnHashes", "TurnProof", "VarAxis", "Violation", "Workload", "WorstElement",
+    "Profile", "Proof", "ProofMethod", "RandomInput", "Record", "Reference", "ReferenceVersion", "RunFailure", "SafetensorsInput",
+    "Sampler", "Sanitizer", "SanitizerFinding", "ScalarInput", "Solution", "SolutionSpec", "Source", "SourceFile",
+    "SuiteWorkload", "Task", "TaskSpec", "TensorSpec", "TokenCount", "Tolerance", "ToolchainVersions", "Trace", "TraceEvaluation",
+    "TraceRecord", "TraceStatus", "Turn", "TurnHashes", "TurnProof", "VarAxis", "Violation", "Workload", "WorstElement",
 ]  # fmt: skip

@@ -6,6 +6,9 @@ from typing import Literal
 
 from ptxbench.schema.base import Record
 
+ProofMethod = Literal["cupti", "ncu", "both"]
+"""How executed instructions are counted."""
+
 ProofStatus = Literal["qualified", "not_executed", "absent", "unknown"]
 
 

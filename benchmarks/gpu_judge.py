@@ -1,0 +1,372 @@
+"""The judge on a GPU: verdicts of good and faulty kernels, times of its stages, agreement of the counters, endurance.
+
+usage: python benchmarks/gpu_judge.py OUT.json [--part PART …]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import evidence
+from ptxbench.core.settings import Settings
+from ptxbench.evaluate import EvaluateOptions, LocalEvaluator
+from ptxbench.evaluate.gpu import Gpu, visible_gpus
+from ptxbench.schema import Candidate, Evaluation, Task
+from ptxbench.suite import load
+from ptxbench.suite.kernels import kernel_path
+from ptxbench.toolchain import Builder, locate, read_candidate
+
+TASK = "gemm_n7168_k5120"
+ARCH = "sm_90a"
+KERNELS = evidence.ROOT / "tests" / "gpu" / "kernels"
+REFERENCE = "gemm_bf16"
+EXPECTED: dict[str, Callable[[Evaluation], bool]] = {
+    "gemm_bf16": lambda e: e.outcome == "correct" and status(e) == "qualified" and 0.99 <= share(e) <= 1.05,
+    "plain": lambda e: e.outcome == "correct" and status(e) in ("absent", "not_executed"),
+    "wrong_swizzle": lambda e: e.outcome == "wrong_value",
+    "barrier_hang": lambda e: e.outcome == "timeout",
+    "illegal_address": lambda e: e.outcome == "sanitizer_error" and e.sanitizer is not None and bool(e.sanitizer.findings[0].line),
+    "decoy_wgmma": lambda e: e.outcome == "correct" and status(e) == "qualified" and share(e) < 0.01,
+}
+"""What each kernel must be found to be."""
+COMPARE_ONLY = {
+    "gemm_bf16": "correct",
+    "illegal_address": "runtime_error",
+    "barrier_hang": "timeout",
+    "host_crash": "runtime_error",
+}
+"""Outcomes when nothing but compare runs."""
+HANG_SECONDS = 2.0
+
+
+def status(evaluation: Evaluation) -> str:
+    return evaluation.proof.status if evaluation.proof else "none"
+
+
+def share(evaluation: Evaluation) -> float:
+    found = evaluation.proof.work_share if evaluation.proof else None
+    return -1.0 if found is None else found
+
+
+def candidate(name: str) -> Candidate:
+    path = kernel_path(f"{ARCH}/{name}/kernel.cu") if name == REFERENCE else KERNELS / f"{name}.cu"
+    return read_candidate(path, arch=ARCH)
+
+
+def line_of(name: str, marker: str = "// FAULT") -> int:
+    lines = (KERNELS / f"{name}.cu").read_text().splitlines()
+    return 1 + next(number for number, line in enumerate(lines) if marker in line)
+
+
+class Bench:
+    """One evaluator, kept over all parts."""
+
+    def __init__(self, settings: Settings, gpu: Gpu) -> None:
+        self.gpu = gpu
+        self.task: Task = load().task(TASK, arch=ARCH)
+        self.evaluator = LocalEvaluator(Builder(settings), gpus=[gpu])
+
+    async def evaluate(self, name: str, **options: Any) -> Evaluation:
+        return await self.evaluator.evaluate(candidate(name), self.task, EvaluateOptions(**options))
+
+
+async def verdicts(bench: Bench) -> dict[str, Any]:
+    """Every stage on the six kernels, executed instructions by both methods."""
+    found: dict[str, Any] = {}
+    for name, holds in EXPECTED.items():
+        started = time.monotonic()
+        result = await bench.evaluate(name, proof="both")
+        latency = result.latency
+        found[name] = {
+            "holds": holds(result),
+            "outcome": result.outcome,
+            "correct": {"paper": result.correct.paper, "strict": result.correct.strict},
+            "proof": status(result),
+            "work_share": result.proof.work_share if result.proof else None,
+            "latency_us": latency.candidate_us if latency else None,
+            "reference_us": latency.reference_us if latency else None,
+            "speedup": latency.speedup if latency else None,
+            "reference": latency.reference.model_dump() if latency else None,
+            "method": latency.method if latency else None,
+            "sanitizer": result.sanitizer.status if result.sanitizer else None,
+            "finding": result.sanitizer.findings[0].text if result.sanitizer and result.sanitizer.findings else None,
+            "debug": result.debug.text if result.debug else None,
+            "pattern": next((o.pattern.text for o in result.correctness.outputs if o.pattern), None)
+            if result.correctness
+            else None,
+            "reasons": result.correct.reasons,
+            "flags": [f"{flag.code}: {flag.text}" for flag in result.flags],
+            "seconds": result.seconds,
+            "wall_s": round(time.monotonic() - started, 2),
+        }
+        if name == "illegal_address":
+            lines = [one.line for one in result.sanitizer.findings] if result.sanitizer else []
+            found[name] |= {"line": lines[:1], "line_expected": line_of(name)}
+            found[name]["holds"] &= lines[:1] == [line_of(name)]
+        progress(name, found[name])
+    return found
+
+
+async def warm(bench: Bench, repeats: int = 7) -> dict[str, Any]:
+    """Seconds of a warm evaluation of the reference GEMM, by stage."""
+    await bench.evaluate(REFERENCE)
+    runs = [await bench.evaluate(REFERENCE) for _ in range(repeats)]
+    wall = []
+    for _ in range(repeats):
+        started = time.monotonic()
+        await bench.evaluate(REFERENCE, stages=("compare", "time"))
+        wall.append(time.monotonic() - started)
+
+    def median(*stages: str) -> float:
+        return round(statistics.median(sum(run.seconds.get(stage) or 0.0 for stage in stages) for run in runs), 3)
+
+    speedups = [run.latency.speedup for run in runs if run.latency and run.latency.speedup]
+    figures = {
+        "evaluations": repeats,
+        "outcomes": sorted({str(run.outcome) for run in runs}),
+        "seconds": {name: median(name) for name in runs[0].seconds if runs[0].seconds[name] is not None},
+        "compare_and_time_s": median("compare", "time"),
+        "all_stages_s": median("start", "load", "sanitize", "compare", "time", "prove"),
+        "whole_call_compare_and_time_s": round(statistics.median(wall), 3),
+        "child_start_to_first_launch_s": median("first_launch"),
+        "speedup": {"median": statistics.median(speedups), "min": min(speedups), "max": max(speedups)},
+    }
+    figures["holds"] = (
+        figures["compare_and_time_s"] <= 0.8
+        and figures["all_stages_s"] <= 4.0
+        and figures["child_start_to_first_launch_s"] <= 0.25
+        and figures["outcomes"] == ["correct"]
+    )
+    return figures
+
+
+async def counters(bench: Bench) -> dict[str, Any]:
+    """Executed instructions of the reference GEMM: CUPTI against ncu against arithmetic."""
+    found: dict[str, Any] = {}
+    for method in ("cupti", "ncu"):
+        result = await bench.evaluate(REFERENCE, stages=("compare", "prove"), proof=method)
+        proof = result.proof
+        found[method] = {
+            opcode: [count.warp, count.thread_true]
+            for kernel in (proof.kernels if proof else ())
+            for opcode, count in kernel.executed.items()
+            if opcode.startswith(("HGMMA", "UTMA", "bookkeeping:HGMMA"))
+        }
+        found[f"{method}_seconds"] = result.seconds.get("prove")
+        found[f"{method}_flags"] = [f"{flag.code}: {flag.text}" for flag in result.flags]
+    axes = bench.task.axes
+    # HGMMA.64x256x16 is executed by each of the four warps of a warpgroup.
+    found["analytic_hgmma_64x256x16_warps"] = 4 * axes["M"] * axes["N"] * axes["K"] // (64 * 256 * 16)
+    qualifying = {opcode: value for opcode, value in found["cupti"].items() if not opcode.startswith("bookkeeping")}
+    theirs = {opcode: found["ncu"].get(opcode) for opcode in qualifying}
+    hgmma = sum(value[0] for opcode, value in qualifying.items() if opcode.startswith("HGMMA"))
+    found["holds"] = bool(qualifying) and qualifying == theirs and hgmma == found["analytic_hgmma_64x256x16_warps"]
+    return found
+
+
+async def endurance(bench: Bench, evaluations: int = 60) -> dict[str, Any]:
+    """Good, faulting, hanging and crashing candidates in turn, compare alone."""
+    names = list(COMPARE_ONLY)
+    for name in names:
+        await bench.evaluate(name, stages=("compare",), run_s=HANG_SECONDS)
+    before, started = used_memory(), time.monotonic()
+    outcomes = []
+    for number in range(evaluations):
+        name = names[number % len(names)]
+        result = await bench.evaluate(name, stages=("compare",), run_s=HANG_SECONDS)
+        outcomes.append((name, str(result.outcome)))
+    seconds, after = time.monotonic() - started, used_memory()
+    right = sum(COMPARE_ONLY[name] == outcome for name, outcome in outcomes)
+    usable = await bench.evaluate(REFERENCE)
+    return {
+        "evaluations": evaluations,
+        "verdicts_right": right,
+        "wrong": sorted({one for one in outcomes if COMPARE_ONLY[one[0]] != one[1]}),
+        "seconds": round(seconds, 1),
+        "gpu_memory_before_mib": before,
+        "gpu_memory_after_mib": after,
+        "afterwards": str(usable.outcome),
+        "holds": right == evaluations and after == before and usable.outcome == "correct",
+    }
+
+
+def used_memory() -> int:
+    """Return MiB of device memory in use, once it has stopped changing: a killed process's memory is freed a moment later."""
+    query = ["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"]
+    seen: list[int] = []
+    while len(seen) < 3 or len(set(seen[-3:])) > 1:
+        seen.append(int(subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()[0]))
+        if len(seen) > 50:
+            break
+    return seen[-1]
+
+
+def command(*arguments: str, drop: str | None = None, **environment: str) -> dict[str, Any]:
+    """Run a command line as a user would, and return its exit code, its JSON or last line; ``drop`` hides a Python package."""
+    env = dict(os.environ) | environment
+    if drop is not None:
+        env["PYTHONPATH"] = f"{hiding(drop)}{os.pathsep}{env.get('PYTHONPATH', '')}"
+    done = subprocess.run([sys.executable, "-m", "ptxbench", *arguments], capture_output=True, text=True, env=env, timeout=280)
+    try:
+        document: dict[str, Any] = json.loads(done.stdout)
+    except ValueError:
+        document = {}
+    kept = ("error", "message", "next_step", "outcome", "undecided", "ok", "conclusion", "backend")
+    return {
+        "command": " ".join(["ptxbench", *(Path(one).name if "/" in one else one for one in arguments)]),
+        "exit": done.returncode,
+        **{key: document[key] for key in kept if key in document},
+        "method": (document.get("latency") or {}).get("method"),
+        "proof": (document.get("proof") or {}).get("status"),
+        "flags": [flag["code"] for flag in document.get("flags", ())],
+        "last_line": (done.stderr.strip().splitlines() or [""])[-1][:300],
+    }
+
+
+def hiding(package: str) -> str:
+    """Return a folder in which a package of that name cannot be imported, to be put first on the path."""
+    folder = Path(tempfile.mkdtemp(prefix="ptxbench-hidden-"))
+    (folder / "sitecustomize.py").write_text(HIDE.replace("PACKAGE", package), encoding="utf-8")
+    return str(folder)
+
+
+HIDE = """import importlib.machinery, sys
+class Hidden:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] == "PACKAGE":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Hidden)
+"""
+
+
+def environment_faults() -> dict[str, Any]:
+    """What a machine can lack, each as one command."""
+    kernel = str(kernel_path(f"{ARCH}/{REFERENCE}/kernel.cu"))
+    reference = ("eval", kernel, "--task", TASK, "--json")
+    found = {
+        "other_architecture": command("eval", str(kernel_path("sm_100a/tcgen05_tile/kernel.cu")), "--task", TASK, "--arch", "sm_100a",
+                                      "--json"),
+        "other_architecture_gpu_asked": command("eval", str(kernel_path("sm_100a/tcgen05_tile/kernel.cu")), "--task", TASK, "--arch",
+                                                "sm_100a", "--backend", "gpu", "--json"),
+        "no_cupti": command(*reference, "--stages", "compare,time,prove", drop="cupti"),
+        "no_torch": command(*reference, "--backend", "gpu", drop="torch"),
+        "no_gpu_visible": command(*reference, "--backend", "gpu", CUDA_VISIBLE_DEVICES=""),
+        "full_device": full_device(reference),
+    }  # fmt: skip
+    expected: dict[str, Callable[[dict[str, Any]], bool]] = {
+        "other_architecture": lambda r: r["exit"] == 4 and r["outcome"] is None,
+        "other_architecture_gpu_asked": lambda r: r["exit"] == 3 and r["error"] == "no_gpu",
+        "no_cupti": lambda r: r["exit"] == 0 and r["method"] == "events" and "latency_by_events" in r["flags"],
+        "no_torch": lambda r: r["exit"] == 3 and r["error"] == "tool_missing",
+        "no_gpu_visible": lambda r: r["exit"] == 3 and r["error"] == "no_gpu",
+        "full_device": lambda r: r["exit"] == 3 and "memory" in str(r.get("message")),
+    }
+    for name, result in found.items():
+        result["holds"] = bool(expected[name](result))
+        progress(name, result)
+    return found
+
+
+def full_device(reference: tuple[str, ...]) -> dict[str, Any]:
+    """Evaluate while another process holds nearly all of the device's memory."""
+    holder = (
+        "import sys, torch; free, _ = torch.cuda.mem_get_info(); "
+        "kept = torch.empty(free - (900 << 20), dtype=torch.uint8, device='cuda'); print('full', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen([sys.executable, "-c", holder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stdin is not None
+        process.stdout.readline()
+        result = command(*reference)
+        process.stdin.close()
+    return result
+
+
+def quickstart() -> dict[str, Any]:
+    """Play the bundled recordings, as a user would."""
+    with tempfile.TemporaryDirectory(prefix="ptxbench-quickstart-") as folder:
+        result = command("quickstart", "--out", f"{folder}/run", "--json")
+        turns = json.loads(
+            subprocess.run([sys.executable, "-c", TURNS, f"{folder}/run/gemm"], capture_output=True, text=True, check=True).stdout
+        )
+    result["gemm_turns"] = turns
+    result["holds"] = result["exit"] == 0 and turns[-1][0] == "correct" and turns[-1][1] == "qualified"
+    return result
+
+
+TURNS = """import json, sys
+from pathlib import Path
+rows = []
+for path in sorted(Path(sys.argv[1]).rglob("*.jsonl")):
+    for line in path.read_text().splitlines():
+        record = json.loads(line)
+        turn = record.get("turn") if isinstance(record.get("turn"), dict) else record
+        if isinstance(turn, dict) and "outcome" in turn and "hashes" in turn:
+            rows.append((turn.get("turn"), turn["outcome"], (turn.get("proof") or {}).get("status"), turn.get("speedup")))
+print(json.dumps([row[1:] for row in sorted(rows, key=lambda row: row[0])]))
+"""
+
+
+def progress(name: str, found: dict[str, Any]) -> None:
+    sys.stderr.write(f"{name}: {json.dumps(found, default=str)[:1500]}\n")
+    sys.stderr.flush()
+
+
+PARTS = ("verdicts", "warm", "counters", "endurance", "faults", "quickstart")
+
+
+async def measure(parts: tuple[str, ...]) -> dict[str, Any]:
+    gpus = visible_gpus()
+    settings = Settings()
+    bench = Bench(settings, gpus.devices[0])
+    figures: dict[str, Any] = {
+        "gpu": {"name": gpus.devices[0].name, "driver": gpus.driver, "kernel": os.uname().release},
+        "toolchain": locate(settings).versions.model_dump(),
+        "task": TASK,
+    }
+    asked: dict[str, Callable[[Bench], Any]] = {"verdicts": verdicts, "warm": warm, "counters": counters, "endurance": endurance}
+    try:
+        for name, part in asked.items():
+            if name in parts:
+                figures[name] = await part(bench)
+                progress(name, figures[name])
+    finally:
+        await bench.evaluator.close()
+    if "faults" in parts:
+        figures["faults"] = environment_faults()
+    if "quickstart" in parts:
+        figures["quickstart"] = quickstart()
+        progress("quickstart", figures["quickstart"])
+    return figures
+
+
+def all_hold(figures: object) -> bool:
+    if isinstance(figures, dict):
+        return figures.get("holds", True) is True and all(map(all_hold, figures.values()))
+    return True
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Measure the judge on this machine's GPU.")
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--part", action="append", choices=PARTS)
+    arguments = parser.parse_args()
+    figures = asyncio.run(measure(tuple(arguments.part or PARTS)))
+    figures["holds"] = all_hold(figures)
+    evidence.write(arguments.out, figures)
+    return 0 if figures["holds"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,83 @@
+"""One GPU as its judge has it: the device, what is held on it, its clocks; and the way of one request through it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import torch
+
+from ptxbench.core.errors import NoGpu
+from ptxbench.evaluate.cupti import locate as locate_cupti
+from ptxbench.evaluate.device import driver
+from ptxbench.evaluate.device.held import blaming_a_full_device, hold_on_device
+from ptxbench.evaluate.device.reference import ReferenceClock
+from ptxbench.evaluate.device.stages import GpuStages
+from ptxbench.evaluate.device.telemetry import Telemetry
+from ptxbench.evaluate.findings import Findings
+from ptxbench.evaluate.gpu import device_facts
+from ptxbench.evaluate.judge.held import Holdings, ReferenceFailed
+from ptxbench.evaluate.judge.request import Request
+from ptxbench.schema import ReferenceVersion, Task
+from ptxbench.suite.on_device import DeviceMemoryFull
+from ptxbench.suite.reference_version import reference_version
+
+Announce = Callable[[str, float], None]
+
+HELD_SHARE = 0.4
+"""Share of the device's free memory that held workloads may take: the rest is for one evaluation and its candidate."""
+IDLE_BYTES = 4 << 30
+"""Memory that torch keeps for later which is given back after an evaluation when it is more than this."""
+REFERENCE_SECONDS = 300.0
+
+
+class GpuBench:
+    """Made once in a judge's process, on the first device that is visible to it. Raises ``NoGpu`` when there is none."""
+
+    def __init__(self) -> None:
+        if not torch.cuda.is_available():
+            raise NoGpu("torch sees no GPU", next_step="install a build of torch for CUDA, and check ptxbench doctor")
+        with blaming_a_full_device():
+            torch.cuda.init()
+            torch.zeros(1, device="cuda:0")
+        self.device = "cuda:0"
+        properties = torch.cuda.get_device_properties(0)
+        self.facts = device_facts(properties.name, (properties.major, properties.minor))
+        self.uuid = f"GPU-{properties.uuid}"
+        self.cupti = locate_cupti()
+        self.telemetry = Telemetry(self.uuid)
+        self.clock = ReferenceClock(self.cupti, properties.L2_cache_size)
+        limit = int(HELD_SHARE * driver.free_bytes())
+        self.holdings = Holdings(limit, partial(hold_on_device, device=self.device))
+
+    def evaluate(self, request: Request, announce: Announce) -> Findings:
+        """Run every stage that is asked for. A device that is full is emptied of other workloads, and tried once more.
+
+        Raises ``InfrastructureError``; a candidate's failure is in the findings.
+        """
+        try:
+            return self._evaluate(request, announce)
+        except DeviceMemoryFull:
+            self.holdings.clear()
+            torch.cuda.empty_cache()
+            return self._evaluate(request, announce)
+        finally:
+            self.holdings.trim()
+            if torch.cuda.memory_reserved(0) - torch.cuda.memory_allocated(0) > IDLE_BYTES:
+                torch.cuda.empty_cache()
+
+    def version(self, task: Task) -> ReferenceVersion:
+        """Return the library that measured a task's reference here; it must have run."""
+        library = task.reference.library
+        return ReferenceVersion(library=library, version=reference_version(task, self.device).removeprefix(f"{library} "))
+
+    def _evaluate(self, request: Request, announce: Announce) -> Findings:
+        task, options = request.task, request.options
+        announce("reference", REFERENCE_SECONDS)
+        try:
+            held = self.holdings.get(task, options.seed, options.profile)
+            held.published(0)
+            with blaming_a_full_device():
+                return GpuStages(self, held, request, announce).run()
+        except ReferenceFailed as error:
+            return Findings(reference_failure=str(error))

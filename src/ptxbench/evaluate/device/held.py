@@ -1,0 +1,55 @@
+"""What a GPU's judge holds: input sets, expected outputs and oracles of many workloads, as tensors on the device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from ptxbench.evaluate.device import rule
+from ptxbench.evaluate.device.driver import no_room
+from ptxbench.evaluate.judge.held import Function, Held
+from ptxbench.schema import Profile, Task
+from ptxbench.suite.inputs import Kind
+from ptxbench.suite.on_device import draw_on, load_oracle_on, load_reference_on
+
+
+@contextmanager
+def blaming_a_full_device() -> Iterator[None]:
+    """Turn torch's error for a full GPU into ours, which is the machine's fault and nobody else's."""
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        raise no_room(str(error).partition(". ")[0]) from error
+
+
+class DeviceRules:
+    """The rules on tensors."""
+
+    compare = staticmethod(rule.compare)
+    root_mean_square = staticmethod(rule.root_mean_square)
+    host = staticmethod(rule.host)
+
+
+def hold_on_device(task: Task, seed: int, profile: Profile, device: str) -> Held:
+    """Return a workload whose tensors lie on ``device``; ``paper`` needs no oracle."""
+
+    def draw(task: Task, seed: int, kind: Kind) -> dict[str, Any]:
+        with blaming_a_full_device():
+            return draw_on(task, seed, kind, device)
+
+    def finished(function: Function) -> Function:
+        """Wait for the device, so that a time taken around a call is the call's own, and a failure belongs to it."""
+
+        def compute(inputs: Mapping[str, Any]) -> dict[str, Any]:
+            with blaming_a_full_device():
+                outputs = function(inputs)
+                torch.cuda.synchronize(device)
+                return outputs
+
+        return compute
+
+    oracle = finished(load_oracle_on(task, device)) if profile is Profile.STRICT else None
+    return Held(task, seed, finished(load_reference_on(task, device)), oracle, draw=draw, rules=DeviceRules())

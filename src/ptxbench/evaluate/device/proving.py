@@ -1,0 +1,118 @@
+"""The prove stage on a GPU (protocol section 6): counts from the candidate's own child, and Nsight Compute's where asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from ptxbench import arch as architectures
+from ptxbench.core.errors import JudgeError
+from ptxbench.evaluate.compare import judge_output
+from ptxbench.evaluate.device.lent import LentMemory
+from ptxbench.evaluate.judge.held import Held
+from ptxbench.evaluate.judge.request import Request
+from ptxbench.evaluate.proof import counts, decide
+from ptxbench.evaluate.sandbox.child import Child
+from ptxbench.evaluate.tools import ncu
+from ptxbench.schema import Flag, KernelProof, Proof, RunFailure
+
+Start = Callable[..., AbstractContextManager[Child]]
+"""Starts a child of the candidate, under a tool perhaps."""
+
+
+class Proving:
+    """Collects what is counted for one candidate; ``proof`` is what it adds up to, None before anything was counted."""
+
+    def __init__(self, request: Request, held: Held, start: Start) -> None:
+        if request.gpu is None:
+            raise JudgeError("a proof was asked for without what the build says of its instructions")
+        self._task = request.task
+        self._gpu = request.gpu
+        self._method = request.options.proof
+        self._arch = architectures.get(request.task.arch)
+        self._held = held
+        self._start = start
+        self._present = frozenset(opcode for kernel in request.gpu.kernels for opcode in kernel.opcodes)
+        self.launches: Mapping[str, int] = {}
+        """How often one call launches each kernel, as timing saw it."""
+        self.proof: Proof | None = None
+        self.flags: list[Flag] = []
+
+    def count(self, memory: LentMemory, child: Child) -> None:
+        """Count in the candidate's own child, unless only Nsight Compute was asked for: the last thing that the child does."""
+        if self._method == "ncu":
+            return
+        against = self._held.published(0)
+        memory.write(0, against.inputs)
+        counted = child.prove(0, self._task.limits.prove_s)
+        if isinstance(counted, RunFailure):
+            self._unknown("cupti", f"the counted call failed: {counted.text}")
+            return
+        if counted.why is not None:
+            hint = " (ptxbench doctor says how to allow it)" if counted.permission else ""
+            self._unknown("cupti", f"CUPTI counted nothing: {counted.why}{hint}")
+            return
+        outputs = memory.outputs(0)
+        for name, got in outputs.items():
+            if not judge_output(self._task, name, got, against, against, self._held.rules).paper:
+                self._unknown("cupti", f"the counted call gave a wrong {name}: what was counted is not what was compared")
+                return
+        kernels = counts.join(counted, self._listing(), self.launches)
+        self.proof = self._prove(kernels, "cupti", complete=counted.dropped == 0)
+        if counted.dropped:
+            self._flag("proof_unknown", f"CUPTI lost {counted.dropped} records")
+        strange = counts.foreign(kernels)
+        if strange:
+            self._flag("foreign_code", f"instructions executed that the build does not hold, in {', '.join(strange[:3])[:300]}")
+
+    def cross_check(self) -> None:
+        """Count by Nsight Compute in a child of its own where that was asked for, and hold both counts against each other."""
+        if self._method == "cupti":
+            self._note_share()
+            return
+        found = ncu.count(self._start, self._gpu.kernels, self._task.limits)
+        if found.why is not None:
+            self._unknown("ncu", f"ncu counted nothing: {found.why}")
+        else:
+            if found.mixed:
+                self._flag("bookkeeping_counted", f"ncu cannot tell bookkeeping from work in {', '.join(found.mixed[:3])[:300]}")
+            theirs = self._prove(found.kernels, "ncu")
+            if self.proof is None:
+                self.proof = theirs
+            else:
+                self.proof, flags = decide.agree(self.proof, theirs, self._arch)
+                self.flags += flags
+        self._note_share()
+
+    def _prove(self, kernels: Sequence[KernelProof], method: decide.Method, *, complete: bool = True) -> Proof:
+        return decide.prove(kernels, self._arch, method, self._task.flops, present=self._present, complete=complete)
+
+    def _note_share(self) -> None:
+        """Flag matrix instructions that did much less, or much more, than the operator's own work."""
+        share, allowed = (self.proof.work_share if self.proof else None), self._task.work_share
+        if share is None or allowed is None or not self.proof or not self.proof.compute:
+            return
+        if not allowed[0] <= share <= allowed[1]:
+            honest = f"honest kernels do {allowed[0]:g} to {allowed[1]:g}"
+            text = f"the matrix instructions did {share:.3g} of the operator's work; {honest}"
+            self._flag("work_share", text)
+
+    def _listing(self) -> Mapping[str, Sequence[str]]:
+        if self._gpu.sass is None:
+            raise JudgeError("the build does not name its instructions")
+        try:
+            listing: dict[str, list[str]] = json.loads(Path(self._gpu.sass).read_bytes())
+        except (OSError, ValueError) as error:
+            raise JudgeError(f"cannot read the build's instructions: {error}") from error
+        return listing
+
+    def _unknown(self, method: decide.Method, why: str) -> None:
+        """Note that a method counted nothing; what another one counted stays."""
+        self._flag("proof_unknown", why)
+        if self.proof is None:
+            self.proof = decide.unknown(method, self._arch, self._present)
+
+    def _flag(self, code: str, text: str) -> None:
+        self.flags.append(Flag(code=code, text=text))

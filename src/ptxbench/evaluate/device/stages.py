@@ -1,0 +1,201 @@
+"""One evaluation on a GPU: lend memory, start a child, drive the stages, add up what they found.
+
+The order differs from the protocol's list in one place: memcheck runs after ``compare`` and still before ``time``. A candidate that
+hangs then costs one run's limit and not also the checker's two minutes, and the verdict is the same: it is a function of what all
+stages found.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import torch
+
+from ptxbench.core.canonical import content_hash
+from ptxbench.core.errors import JudgeError
+from ptxbench.evaluate.compare import Compared, Comparing
+from ptxbench.evaluate.device import driver
+from ptxbench.evaluate.device.layout import Layout, lay_out
+from ptxbench.evaluate.device.lent import LentMemory
+from ptxbench.evaluate.device.proving import Proving
+from ptxbench.evaluate.device.time import GpuTiming
+from ptxbench.evaluate.findings import Findings, StageFailure
+from ptxbench.evaluate.gpu import roofline_us
+from ptxbench.evaluate.judge.held import TIMED_DRAWS, Held
+from ptxbench.evaluate.judge.request import Request
+from ptxbench.evaluate.sandbox.child import Child
+from ptxbench.evaluate.sandbox.launch import DeviceSetup, Program, Tool
+from ptxbench.evaluate.sandbox.protections import summarise
+from ptxbench.evaluate.time import Timed
+from ptxbench.evaluate.tools import debug, sanitizer
+from ptxbench.schema import Flag, RunFailure, Sanitizer
+
+if TYPE_CHECKING:
+    from ptxbench.evaluate.device.bench import GpuBench
+
+T = TypeVar("T")
+Announce = Callable[[str, float], None]
+
+SLOTS_SHARE = 0.5
+"""Share of the device's free memory that the lent buffers may take: the rest is for copies and for the candidate."""
+REFERENCE_SECONDS = 300.0
+"""How long the reference may take for one step."""
+MOST_CALLS = 240
+"""Calls that one announced step makes at most."""
+
+
+class GpuStages:
+    """The stages of one evaluation in order, with their times."""
+
+    def __init__(self, bench: GpuBench, held: Held, request: Request, announce: Announce) -> None:
+        if request.gpu is None or request.library is None:
+            raise JudgeError("a CUDA candidate came without its library")
+        self._bench = bench
+        self._held = held
+        self._request = request
+        self._gpu = request.gpu
+        self._announce = announce
+        self._task = request.task
+        limits, options = request.task.limits, request.options
+        self._run_s = options.run_s or max(limits.run_s, limits.run_reference_multiple * held.reference_s)
+        self._limits = limits.model_copy(update={"run_s": self._run_s})
+        self._program = Program(request.language, request.symbol, _read(request.library))
+        self._seconds: dict[str, float] = {}
+        self._flags: list[Flag] = []
+        self._memory: LentMemory
+
+    def run(self) -> Findings:
+        """Run every stage that is asked for. Raises ``ReferenceFailed`` and ``InfrastructureError``."""
+        first = self._held.published(0)
+        with LentMemory(self._layout(), self._request.options.seed) as self._memory:
+            self._memory.write(0, first.inputs)
+            self._announce("start", 120.0)
+            return self._stages()
+
+    def _stages(self) -> Findings:
+        wants, profile = self._request.options.wants, self._request.options.profile
+        compared, timed, checked = Compared(), Timed(), None
+        proving = Proving(self._request, self._held, self._start)
+        explained: RunFailure | None = None
+        with self._start() as child:
+            self._seconds["start"] = child.start_s
+            failure = self._load(child)
+            if failure is None and wants("compare"):
+                comparing = Comparing(self._held, profile, self._step)
+                compared = self._timed("compare", lambda: comparing.run(self._memory, child, self._run_s))
+                failure = StageFailure(stage="compare", failure=compared.failure) if compared.failure else None
+            if child.first_launch_s is not None:
+                self._seconds["first_launch"] = child.first_launch_s
+            if wants("sanitize") and not (failure is not None and failure.stage == "load") and not _hung(failure):
+                checked = self._timed("sanitize", self._check_memory)
+            right = failure is None and not any(profile in rule.profiles for rule in compared.broken)
+            clean = checked is None or checked.status != "findings"
+            if right and clean and compared.complete and wants("time"):
+                timing = self._new_timing()
+                timed = self._timed("time", lambda: timing.run(self._memory, child, self._run_s, compared.call_s))
+                failure = StageFailure(stage="time", failure=timed.failure) if timed.failure else None
+                proving.launches = timing.launches
+            if right and clean and failure is None and wants("prove"):
+                self._timed("prove", lambda: proving.count(self._memory, child))
+        if right and clean and failure is None and wants("prove"):
+            self._timed("prove", proving.cross_check)
+        if failure is not None and wants("debug"):
+            failed, kernels = failure.failure, self._gpu.kernels
+            explained = self._timed("debug", lambda: debug.explain(failed, checked, self._start, self._limits, kernels=kernels))
+        correctness = compared.correctness
+        if correctness is not None:
+            correctness = correctness.model_copy(update={"timed_outputs_checked": timed.outputs_checked})
+        return Findings(
+            compared=compared.complete,
+            failure=failure,
+            broken=tuple({rule.text: rule for rule in (*compared.broken, *timed.broken)}.values()),
+            correctness=correctness,
+            latency=timed.latency,
+            sanitizer=checked,
+            proof=proving.proof,
+            debug=explained,
+            flags=(*self._flags, *timed.flags, *proving.flags),
+            seconds=self._seconds,
+            reference=self._reference_hash(),
+        )
+
+    def _load(self, child: Child) -> StageFailure | None:
+        weak = [name for name, holds in summarise(child.protections).items() if not holds]
+        if weak:
+            self._flags.append(Flag(code="weak_sandbox", text=f"this machine does not give: {', '.join(weak)}"))
+        loaded = self._timed("load", child.load)
+        return StageFailure(stage="load", failure=loaded) if isinstance(loaded, RunFailure) else None
+
+    def _check_memory(self) -> Sanitizer:
+        self._announce("sanitize", self._limits.sanitize_s + 120.0)
+        checked = sanitizer.memcheck(self._start, self._limits, kernels=self._gpu.kernels)
+        if checked.status == "unknown":
+            self._flags.append(Flag(code="sanitizer_unknown", text=f"memcheck could not decide: {checked.why}"))
+        return checked
+
+    def _new_timing(self) -> GpuTiming:
+        return GpuTiming(
+            self._held,
+            self._bench.clock,
+            self._bench.telemetry,
+            self._step,
+            profile=self._request.options.profile,
+            version=self._bench.version(self._task),
+            roofline_us=roofline_us(self._bench.facts, self._task),
+        )
+
+    @contextmanager
+    def _start(self, tool: Tool | None = None, exact: bool = False) -> Iterator[Child]:
+        """Start a child of the candidate, with slot 0 written; under a tool it neither times nor counts."""
+        if tool is not None:
+            self._memory.write(0, self._held.published(0).inputs)
+        setup = DeviceSetup(
+            uuid=self._bench.uuid,
+            buffers=self._memory.lent(),
+            arguments=[slot.arguments() for slot in self._memory.layout.slots],
+            flush_bytes=self._bench.clock.flush_bytes if tool is None else 0,
+            exact=exact,
+            cupti=self._bench.cupti if tool is None else None,
+            libraries=self._gpu.libraries,
+        )
+        with Child(self._program, None, self._limits, self._request.cpus, device=setup, tool=tool) as child:
+            yield child
+
+    def _layout(self) -> Layout:
+        """Place as many slots as timing has input sets, or as fit on the device beside everything else."""
+        inputs = self._held.published(0).inputs
+        one = lay_out(self._task, inputs, 1)
+        affordable = int(SLOTS_SHARE * driver.free_bytes()) // sum(one.sizes)
+        return lay_out(self._task, inputs, max(1, min(TIMED_DRAWS, affordable)))
+
+    def _step(self, stage: str) -> None:
+        self._announce(stage, REFERENCE_SECONDS if stage == "reference" else 60.0 + self._run_s * MOST_CALLS)
+
+    def _timed(self, name: str, work: Callable[[], T]) -> T:
+        self._announce(name, 60.0 + max(self._run_s, self._limits.load_s, self._limits.prove_s))
+        started = time.monotonic()
+        try:
+            return work()
+        finally:
+            self._seconds[name] = self._seconds.get(name, 0.0) + time.monotonic() - started
+
+    def _reference_hash(self) -> str:
+        """Return the hash of what computed the expected outputs: code, library and its version, the oracle."""
+        task, version = self._task, self._bench.version(self._task)
+        parts = {"code": task.definition.reference, "needs": task.reference.needs, "oracle": task.oracle}
+        return content_hash(parts | {"library": version.library, "version": version.version, "torch": torch.__version__})
+
+
+def _hung(failure: StageFailure | None) -> bool:
+    return failure is not None and failure.failure.kind == "timeout"
+
+
+def _read(library: str) -> bytes:
+    try:
+        return Path(library).read_bytes()
+    except OSError as error:
+        raise JudgeError(f"cannot read the built library: {error}") from error

@@ -1,0 +1,75 @@
+"""Clocks, temperature, power and throttle reasons of one GPU, through NVML where it is installed (``nvidia-ml-py``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ptxbench.schema import Clocks
+
+_THROTTLE = {
+    0x2: "applications_clocks", 0x4: "software_power_cap", 0x8: "hardware_slowdown", 0x10: "sync_boost",
+    0x20: "software_thermal", 0x40: "hardware_thermal", 0x80: "hardware_power_brake", 0x100: "display_clocks",
+}  # fmt: skip
+"""Bits of ``nvmlClocksEventReasons`` (NVML API reference) that slow the clocks; idleness (bit 0) does not count."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One look at the device; None where it does not tell."""
+
+    sm_mhz: int | None
+    temperature_c: int | None
+    power_w: float | None
+    throttle: tuple[str, ...]
+
+
+class Telemetry:
+    """Reads one device. Without NVML every reading is None, and ``clocks`` gives None."""
+
+    def __init__(self, uuid: str | None) -> None:
+        self._nvml: Any = None
+        self._handle: Any = None
+        try:
+            import pynvml
+        except ImportError:
+            return
+        try:
+            pynvml.nvmlInit()
+            self._handle = pynvml.nvmlDeviceGetHandleByUUID(uuid) if uuid else pynvml.nvmlDeviceGetHandleByIndex(0)
+        except pynvml.NVMLError:  # no driver library, or a device that it does not manage: there is nothing to read
+            return
+        self._nvml = pynvml
+
+    def read(self) -> Reading | None:
+        """Return what the device tells now, None without NVML."""
+        if self._nvml is None:
+            return None
+        nvml, handle = self._nvml, self._handle
+        reasons = self._ask(nvml.nvmlDeviceGetCurrentClocksThrottleReasons, handle) or 0
+        power = self._ask(nvml.nvmlDeviceGetPowerUsage, handle)
+        return Reading(
+            sm_mhz=self._ask(nvml.nvmlDeviceGetClockInfo, handle, nvml.NVML_CLOCK_SM),
+            temperature_c=self._ask(nvml.nvmlDeviceGetTemperature, handle, nvml.NVML_TEMPERATURE_GPU),
+            power_w=None if power is None else power / 1000.0,
+            throttle=tuple(name for bit, name in _THROTTLE.items() if reasons & bit),
+        )
+
+    def _ask(self, question: Any, *arguments: Any) -> int | None:
+        try:
+            return int(question(*arguments))
+        except self._nvml.NVMLError:  # this device does not tell
+            return None
+
+
+def clocks(before: Reading | None, after: Reading | None) -> Clocks | None:
+    """Return the record of two readings, None without NVML."""
+    if before is None or after is None:
+        return None
+    return Clocks(
+        sm_mhz_before=before.sm_mhz,
+        sm_mhz_after=after.sm_mhz,
+        temperature_c=after.temperature_c,
+        power_w=after.power_w,
+        throttle=tuple(dict.fromkeys((*before.throttle, *after.throttle))),
+    )

@@ -1,0 +1,174 @@
+"""The time stage on a GPU (protocol section 5): device spans of single calls with a cold L2, several input sets in turn.
+
+The spans are the child's claims. What the judge holds against them: its own clock around each trial, the outputs of the last
+call on each input set, the roofline, and what the child saw outside of its calls.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+
+from ptxbench.evaluate.clock import DISAGREES
+from ptxbench.evaluate.device.lent import LentMemory
+from ptxbench.evaluate.device.plan import TRIALS, Plan, plan
+from ptxbench.evaluate.device.reference import ReferenceClock
+from ptxbench.evaluate.device.telemetry import Telemetry, clocks
+from ptxbench.evaluate.findings import STRICT_ONLY, BrokenRule
+from ptxbench.evaluate.judge.held import Held, InputSet
+from ptxbench.evaluate.sandbox.child import Child
+from ptxbench.evaluate.sandbox.claims import TimeMethod, Timings
+from ptxbench.evaluate.time import Timed
+from ptxbench.evaluate.timed_outputs import TimedOutputs
+from ptxbench.schema import Clocks, Flag, Latency, Profile, ReferenceVersion, RunFailure
+
+REFERENCE_TRIALS = 2
+"""Trials of the reference before, and again after the candidate."""
+DRIFT = 0.02
+"""Change of the reference's latency over an evaluation from which on it is a flag."""
+UNSEEN_PART, UNSEEN_US = 0.25, 400.0
+"""Time that the judge sees for each call beyond the claim, as a part of it and beyond that, from which on the clocks disagree: what
+asking, poisoning, flushing, synchronising and starting the call cost is in it."""
+IMPOSSIBLE_PART, IMPOSSIBLE_US = 4.0, 4000.0
+"""The same from which on nothing of ours explains it: evidence of interference."""
+
+
+class GpuTiming:
+    """Runs the stage for one candidate."""
+
+    def __init__(
+        self,
+        held: Held,
+        clock: ReferenceClock,
+        telemetry: Telemetry,
+        announce: Callable[[str], None],
+        *,
+        profile: Profile,
+        version: ReferenceVersion,
+        roofline_us: float | None,
+    ) -> None:
+        self._held = held
+        self._clock = clock
+        self._telemetry = telemetry
+        self._announce = announce
+        self._outputs = TimedOutputs(held, profile)
+        self._version = version
+        self._roofline_us = roofline_us
+        self._result = Timed()
+        self.launches: dict[str, int] = {}
+        """How often one call launches each kernel (mangled name), as the child saw it; empty without CUPTI."""
+
+    def run(self, memory: LentMemory, child: Child, run_s: float, call_s: float) -> Timed:
+        """Time the candidate. ``call_s`` is what a call took while comparing."""
+        try:
+            self._run(memory, child, run_s, call_s)
+        finally:
+            self._result.broken += self._outputs.broken
+            self._result.outputs_checked = self._outputs.checked
+        return self._result
+
+    def _run(self, memory: LentMemory, child: Child, run_s: float, call_s: float) -> None:
+        slots = range(len(memory.layout.slots))
+        sets = [self._held.timed(number) for number in slots]
+        before = self._telemetry.read()
+        method: TimeMethod = self._clock.method
+        if method == "events":
+            self._flag("latency_by_events", f"latencies are by events, since the judge has no CUPTI: {self._clock.why}")
+        self._announce("reference")
+        reference = self._clock.measure(self._held, sets, REFERENCE_TRIALS, method)
+        chosen = plan(call_s)
+        seconds = run_s + 3.0 * chosen.calls * (call_s + 1e-3)
+        trials: list[Timings] = []
+        while len(trials) < TRIALS:
+            self._announce("time")
+            timings = self._trial(memory, child, sets, chosen, method, seconds)
+            if timings is None:
+                return
+            if timings.method is None:
+                if method == "events":
+                    self._flag("latency_unknown", f"the latency could not be measured: {timings.why}")
+                    return
+                # Both sides are measured the same way, or the ratio means nothing.
+                self._flag("latency_by_events", f"no CUPTI in the candidate's process: {timings.why}")
+                method, trials = "events", []
+                reference = self._clock.measure(self._held, sets, REFERENCE_TRIALS, method)
+                continue
+            trials.append(timings)
+        self._announce("reference")
+        after = self._clock.measure(self._held, sets, REFERENCE_TRIALS, method)
+        telemetry = self._telemetry.read()
+        self._conclude(trials, chosen, method, reference, after, clocks(before, telemetry))
+
+    def _trial(
+        self, memory: LentMemory, child: Child, sets: Sequence[InputSet], chosen: Plan, method: TimeMethod, seconds: float
+    ) -> Timings | None:
+        """Run one trial on fresh poison and check what its last calls left; None when timing is over."""
+        for slot, against in enumerate(sets):
+            memory.write(slot, against.inputs)
+        timings = child.time(range(len(sets)), chosen.warm_up, chosen.iterations, method, seconds)
+        if isinstance(timings, RunFailure):
+            self._result.failure = timings
+            return None
+        if timings.method is None:
+            return timings
+        first_seen = [memory.glimpse(slot) for slot in range(len(sets))]
+        called = min(len(sets), chosen.calls)
+        right = [self._outputs.check(memory, slot, sets[slot], first_seen[slot]) for slot in range(called)]
+        return timings if all(right) else None
+
+    def _conclude(
+        self,
+        trials: Sequence[Timings],
+        chosen: Plan,
+        method: TimeMethod,
+        reference: Sequence[Sequence[float]],
+        after: Sequence[Sequence[float]],
+        state: Clocks | None,
+    ) -> None:
+        """Make the record, and hold the claims against the judge's clock, the roofline and the reference's own drift."""
+        medians = [statistics.median(timings.ns) / 1e3 for timings in trials]
+        candidate_us = statistics.fmean(medians)
+        reference_medians = [statistics.median(samples) for samples in (*reference, *after)]
+        reference_us = statistics.fmean(reference_medians)
+        self._judge_clock(trials, chosen, candidate_us)
+        self._judge_spans(trials, candidate_us)
+        first, last = statistics.fmean(map(statistics.median, reference)), statistics.fmean(map(statistics.median, after))
+        if abs(last / first - 1.0) > DRIFT:
+            text = f"the reference took {first:.1f} us before and {last:.1f} us after the candidate"
+            self._flag("reference_drift", text)
+        self.launches = dict(trials[-1].launches)
+        self._result.latency = Latency(
+            candidate_us=candidate_us or None,
+            reference_us=reference_us,
+            speedup=reference_us / candidate_us if candidate_us > 0 else None,
+            method=method,
+            trials_us=tuple(medians),
+            samples_us=tuple(ns / 1e3 for timings in trials for ns in timings.ns),
+            reference_samples_us=tuple(sample for samples in (*reference, *after) for sample in samples),
+            reference=self._version,
+            clocks=state,
+            roofline_us=self._roofline_us,
+        )
+
+    def _judge_clock(self, trials: Sequence[Timings], chosen: Plan, candidate_us: float) -> None:
+        seen_us = min(timings.wall_ns for timings in trials) / 1e3 / chosen.calls
+        excess = seen_us - candidate_us
+        text = f"the judge's clock saw {seen_us:.1f} us for each call with what is around it, {candidate_us:.1f} us were claimed"
+        if excess > UNSEEN_PART * candidate_us + UNSEEN_US:
+            self._flag(DISAGREES, text)
+        if excess > IMPOSSIBLE_PART * candidate_us + IMPOSSIBLE_US:
+            self._result.broken.append(BrokenRule(text=text, profiles=STRICT_ONLY, evidence=True))
+
+    def _judge_spans(self, trials: Sequence[Timings], candidate_us: float) -> None:
+        empty, late = sum(timings.empty for timings in trials), sum(timings.late for timings in trials)
+        if empty:
+            text = f"{empty} timed calls did nothing on the device"
+            self._result.broken.append(BrokenRule(text=text, profiles=STRICT_ONLY, evidence=True))
+        if late:
+            self._flag("late_work", f"{late} activities on the device began outside of any call")
+        if self._roofline_us is not None and candidate_us < self._roofline_us:
+            text = f"{candidate_us:.1f} us are less than the {self._roofline_us:.1f} us that this device needs at its peak rates"
+            self._flag("under_roofline", text)
+
+    def _flag(self, code: str, text: str) -> None:
+        self._result.flags.append(Flag(code=code, text=text))
