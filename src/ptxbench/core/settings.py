@@ -35,6 +35,10 @@ class Settings(BaseSettings):
     """The C++ compiler: nvcc's host compiler, and the compiler of CPU candidates."""
     suite: str = ""
     """More suite folders, separated by ``:``."""
+    compute_sanitizer: Path | None = None
+    """The program compute-sanitizer to use in place of the one that is found; likewise ``ncu`` and ``cuda_gdb``."""
+    ncu: Path | None = None
+    cuda_gdb: Path | None = None
     jobs: int = Field(default=0, ge=0)
     """How many compilations run at once; 0 means one per CPU."""
 

@@ -22,8 +22,12 @@ class SanitizerFinding(Record):
 
 
 class Sanitizer(Record):
-    """One tool's run. ``unknown`` means that it could not finish, which is never the candidate's outcome."""
+    """One tool's run. ``unknown`` means that it could not finish, which is never the candidate's outcome.
+
+    ``why`` says what stopped it then, and is None otherwise.
+    """
 
     tool: Literal["memcheck", "racecheck", "synccheck", "initcheck"]
     status: Literal["clean", "findings", "unknown"]
     findings: tuple[SanitizerFinding, ...]
+    why: str | None = None

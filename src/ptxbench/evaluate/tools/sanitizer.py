@@ -1,0 +1,99 @@
+"""Memory safety by compute-sanitizer (protocol section 4): one call of the candidate in a process of its own, as a record.
+
+The verdict comes from the XML report and the exit status together: findings are findings only when the tool also ended with the
+status that it was told to use for them, and nothing was found only when it ended with 0 after a whole, empty report. Anything else
+is ``unknown``, which never counts against a candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from ptxbench.core.errors import ToolMissing
+from ptxbench.core.settings import Settings
+from ptxbench.evaluate.sandbox.child import Answer, Child
+from ptxbench.evaluate.sandbox.launch import Tool
+from ptxbench.evaluate.tools import locate
+from ptxbench.evaluate.tools.sanitizer_report import UnreadableReport, read_findings
+from ptxbench.evaluate.tools.under import Ended, Start, environment, in_one_line, run_under, scratch_folder
+from ptxbench.schema import KernelBuild, Limits, RunFailure, Sanitizer, SanitizerFinding
+
+Checker = Literal["memcheck", "racecheck", "synccheck", "initcheck"]
+
+ERROR_STATUS = 86
+"""Exit status of the tool when it found something; the candidate's process has no say in it then."""
+PRINT_LIMIT = 200
+"""Records that a report holds. Each costs a millisecond, and threads that do the same say the same."""
+
+
+def memcheck(start: Start, limits: Limits, *, kernels: Sequence[KernelBuild] = (), settings: Settings | None = None) -> Sanitizer:
+    """Check the memory accesses of one call, with tensors in allocations of exactly their sizes (see ``check``)."""
+    return check("memcheck", start, limits, kernels=kernels, settings=settings)
+
+
+def check(
+    checker: Checker, start: Start, limits: Limits, *, kernels: Sequence[KernelBuild] = (), settings: Settings | None = None
+) -> Sanitizer:
+    """Run one call of the candidate under a checker, within ``limits.sanitize_s``.
+
+    ``kernels`` are the build's: the report leaves out template arguments, the record need not. A tool that is missing, cannot run
+    the candidate, takes too long or contradicts itself gives ``unknown`` with ``why``.
+    """
+    try:
+        program = locate.compute_sanitizer(settings or Settings())
+    except ToolMissing as error:
+        return _unknown(checker, in_one_line(error.message))
+    with scratch_folder() as folder:
+        report, log = folder / "report.xml", folder / "log"
+        tool = Tool(_command(program, checker, report, log), environment(folder))
+        ended = run_under(tool, start, _call, exact=True, load_s=limits.load_s, seconds=limits.sanitize_s)
+        if ended.why is not None:
+            return _unknown(checker, ended.why)
+        try:
+            findings = read_findings(report, log, kernels, PRINT_LIMIT)
+        except UnreadableReport as error:
+            return _unknown(checker, _with_failure(in_one_line(str(error)), ended))
+    return _decide(checker, ended, findings)
+
+
+def _call(child: Child, seconds: float) -> Answer | RunFailure:
+    return child.call([0], seconds)
+
+
+def _command(program: Path, checker: Checker, report: Path, log: Path) -> tuple[str, ...]:
+    """Return the command that runs a process under a checker.
+
+    Errors of CUDA calls are not reported: a candidate may ask for what it does not get and go on. Names stay mangled and paths
+    whole, because the build made them relative already; host stacks would name files of this machine. Text goes to a file, or what
+    the candidate prints could pass for the tool's.
+    """
+    only_memcheck = ("--report-api-errors", "no", "--leak-check", "no") if checker == "memcheck" else ()
+    return (
+        str(program), "--tool", checker, *only_memcheck,
+        "--xml", "--save", str(report), "--log-file", str(log),
+        "--error-exitcode", str(ERROR_STATUS), "--print-limit", str(PRINT_LIMIT),
+        "--show-backtrace", "device", "--demangle", "no", "--strip-paths", "no",
+        "--launch-timeout", "60", "--kill", "--target-processes", "all",
+    )  # fmt: skip
+
+
+def _decide(checker: Checker, ended: Ended, findings: tuple[SanitizerFinding, ...]) -> Sanitizer:
+    if findings and ended.status == ERROR_STATUS:
+        return Sanitizer(tool=checker, status="findings", findings=findings)
+    if not findings and ended.status == 0 and ended.failure is None:
+        return Sanitizer(tool=checker, status="clean", findings=())
+    if findings:
+        return _unknown(checker, f"its report has findings and its exit status is {ended.status}")
+    if ended.status == ERROR_STATUS:
+        return _unknown(checker, "its exit status says that it found something, and its report does not say what")
+    return _unknown(checker, _with_failure(f"it found nothing and ended with status {ended.status}", ended))
+
+
+def _with_failure(why: str, ended: Ended) -> str:
+    return why if ended.failure is None else f"{why}, after the candidate failed under it: {in_one_line(ended.failure.text)}"
+
+
+def _unknown(checker: Checker, why: str) -> Sanitizer:
+    return Sanitizer(tool=checker, status="unknown", findings=(), why=why)
