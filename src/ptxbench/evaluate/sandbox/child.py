@@ -82,6 +82,7 @@ class Child:
         start_s: float = START_SECONDS,
     ) -> None:
         self._limits = limits
+        self._tool = tool
         self._output = BoundedOutput(limits.output_bytes)
         self._failure: RunFailure | None = None
         self._answered_cpu_ns: int | None = None
@@ -319,9 +320,13 @@ class Child:
         return self._fail("forged_reply", text)
 
     def _fail(self, kind: str, text: str, **details: Any) -> RunFailure:
-        """Kill the process and keep how it failed; the first failure stays."""
+        """Kill the process and keep how it failed; the first failure stays.
+
+        A tool still has to write what it saw of the failure: it lives on until ``finish`` or ``close``, unless time is up.
+        """
         if self._failure is None:
-            kill_group(self._process)
+            if self._tool is None or kind == "timeout":
+                kill_group(self._process)
             self._drain()
             self._failure = RunFailure(kind=kind, text=text, output=self._output.text(), **details)
         return self._failure
