@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,8 @@ from ptxbench.suite.dtypes import Array
 
 SAMPLE = 1 << 18
 """Elements that the tests of a whole-array relation look at."""
+PIECE = 1 << 18
+"""Elements that are looked at together where all are."""
 EXPLAINED = 0.3
 """What a relation may leave of the error's norm: rounding to bfloat16 hides less than this of a factor of 0.99."""
 HOLDS = 0.95
@@ -65,10 +67,9 @@ def unwritten(mismatch: Mismatch) -> MismatchPattern | None:
 
 def all_zeros(mismatch: Mismatch) -> MismatchPattern | None:
     """Everything, or everything that is wrong, is zero."""
-    values = mismatch.got[mismatch.wrong]
-    if np.any(values != 0):
+    if any(np.any((got != 0) & wrong) for got, wrong in _pieces(mismatch.got, mismatch.wrong)):
         return None
-    if not np.any(mismatch.got != 0):
+    if not any(np.any(got != 0) for (got,) in _pieces(mismatch.got)):
         return MismatchPattern(kind="all_zeros", text="every element is zero")
     place, details = _place(mismatch.wrong, mismatch.axes)
     return MismatchPattern(kind="zeros", text=f"every wrong element is zero{place}", details=details)
@@ -76,12 +77,11 @@ def all_zeros(mismatch: Mismatch) -> MismatchPattern | None:
 
 def not_finite(mismatch: Mismatch) -> MismatchPattern | None:
     """NaN or infinity where the reference is finite."""
-    got = mismatch.got.astype(np.float64)
-    bad = mismatch.wrong & ~np.isfinite(got)
-    count = int(np.count_nonzero(bad))
+    count = sum(int(np.count_nonzero(~np.isfinite(got) & wrong)) for got, wrong in _pieces(mismatch.got, mismatch.wrong))
     if not count:
         return None
-    nans = int(np.count_nonzero(np.isnan(got) & mismatch.wrong))
+    nans = sum(int(np.count_nonzero(np.isnan(got) & wrong)) for got, wrong in _pieces(mismatch.got, mismatch.wrong))
+    bad = mismatch.wrong & ~np.isfinite(mismatch.got)
     name = "NaN" if nans == count else "infinite" if nans == 0 else "NaN or infinite"
     place, details = _place(bad, mismatch.axes)
     text = f"{_share(count, bad.size)} {name}{place}"
@@ -181,10 +181,20 @@ def _share(count: int, total: int) -> str:
     return f"{count} of {total} elements ({100 * count / total:.3g} %)"
 
 
+def _pieces(*arrays: Array) -> Iterator[tuple[Array, ...]]:
+    """Yield the same stretches of all arrays, flat, small enough to stay in a cache."""
+    flat = [array.reshape(-1) for array in arrays]
+    for begin in range(0, flat[0].size, PIECE):
+        yield tuple(one[begin : begin + PIECE] for one in flat)
+
+
 def _thin(*arrays: Array) -> tuple[Array, ...]:
     """Return at most ``SAMPLE`` places where all are finite, in float64, evenly spread (an odd step meets every tile)."""
     step = max(1, arrays[0].size // SAMPLE) | 1
-    return _finite(*(array.reshape(-1)[::step] for array in arrays))
+    if all(array.flags.c_contiguous for array in arrays):
+        return _finite(*(array.reshape(-1)[::step] for array in arrays))
+    places = np.unravel_index(np.arange(0, arrays[0].size, step), arrays[0].shape)  # reshaping would copy all of it
+    return _finite(*(array[places] for array in arrays))
 
 
 def _finite(*arrays: Array) -> tuple[Array, ...]:
