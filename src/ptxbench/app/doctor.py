@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -14,14 +13,16 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from ptxbench.core.errors import PtxbenchError
+from ptxbench.core.errors import PtxbenchError, ToolMissing
 from ptxbench.core.extras import how_to_install
-from ptxbench.core.process import ProcessLimits, run_tool
 from ptxbench.core.settings import Settings
 from ptxbench.schema import SCHEMA_VERSION, Record
 
 LEAST_FREE_BYTES = 2 << 30
 """Less free space than this is reported: a build needs tens of MB, a long run some GB."""
+
+LEAST_DRIVER = 580
+"""Major version of the first driver for CUDA 13 (CUDA 13.0 release notes)."""
 
 KEYS = ("PTXBENCH_MODEL_KEY", "OPENAI_API_KEY", "PTXBENCH_MODEL_URL", "OPENAI_BASE_URL")
 """Environment variables that openai/NAME reads; their presence (never their value) is reported."""
@@ -56,7 +57,7 @@ def examine(settings: Settings) -> DoctorReport:
         "python": _python,
         "compiler": partial(_toolchain, settings),
         "gpu": _gpu,
-        "profilers": _profilers,
+        "profilers": partial(_profilers, settings),
         "sandbox": _sandbox,
         "models": _models,
         "disk": partial(_disk, settings),
@@ -66,8 +67,10 @@ def examine(settings: Settings) -> DoctorReport:
     gpu = any(check.name == "gpu" and check.status == "ok" for check in checks)
     if not usable:
         summary = "Not usable yet: fix the lines marked missing or failed that name the compiler and Python first."
+    elif gpu and find_spec("torch") is not None:
+        summary = "Ready: kernels are compiled, run, measured and proven here."
     elif gpu:
-        summary = "Ready: kernels can be compiled here, and a GPU is visible."
+        summary = f"A GPU is here, but not what judges on it: {how_to_install('gpu')}"
     else:
         summary = "Ready without a GPU: policy, compilation and static census of CUDA kernels, and full verdicts of CPU tasks."
     return DoctorReport(ok=all(check.status == "ok" for check in checks), usable=usable, summary=summary, checks=checks)
@@ -118,24 +121,41 @@ def _toolchain(settings: Settings) -> Iterator[Check]:
 
 
 def _gpu() -> Iterator[Check]:
+    from ptxbench.arch import ARCHITECTURES
     from ptxbench.evaluate.gpu import visible_gpus
 
     found = visible_gpus()
+    yield _driver(found.driver)
     if found.devices:
         names = "; ".join(device.name for device in found.devices)
-        yield Check(name="gpu", status="ok", value=names, where=f"driver {found.driver or 'unknown'}", fix=None)
+        archs = [arch.name for arch in ARCHITECTURES.values() if any(device.runs(arch) for device in found.devices)]
+        runs = f"runs {', '.join(archs)}" if archs else "runs no architecture of ptxbench"
+        fix = None if archs else "kernels are compiled and looked into, not run: sm_90a needs an H100 or H200, sm_100a a B200"
+        yield Check(name="gpu", status="ok" if archs else "failed", value=names, where=runs, fix=fix)
     else:
         fix = f"{found.reason}; kernels are compiled and looked into, not run; CPU tasks need none"
         yield Check(name="gpu", status="missing", value=None, where=None, fix=fix)
     admin_only = _counters_admin_only()
     if admin_only is None:
         yield Check(name="counters", status="missing", value=None, where=None, fix="no NVIDIA driver is loaded on this machine")
-    elif admin_only and os.geteuid() != 0:
-        fix = "load the driver with NVreg_RestrictProfilingToAdminUsers=0, or run as root"
+    elif admin_only:
+        # Root may read them, but candidates do not run as root: they are counted where ncu runs, and nowhere else.
+        fix = "load the driver with NVreg_RestrictProfilingToAdminUsers=0; until then executed instructions stay unknown"
         yield Check(name="counters", status="failed", value="admin only", where=None, fix=fix)
     else:
         yield Check(name="counters", status="ok", value="allowed", where=None, fix=None)
     yield _package("torch", "torch", "gpu")
+    yield _package("nvidia-ml-py", "pynvml", "gpu")
+
+
+def _driver(version: str | None) -> Check:
+    """Check that the driver is one for CUDA 13, which the bundled compiler's binaries need."""
+    if version is None:
+        return Check(name="driver", status="missing", value=None, where=None, fix="install the NVIDIA driver 580 or newer")
+    major = version.partition(".")[0]
+    enough = major.isdigit() and int(major) >= LEAST_DRIVER
+    fix = None if enough else f"install the NVIDIA driver {LEAST_DRIVER} or newer: binaries of CUDA 13 need it"
+    return Check(name="driver", status="ok" if enough else "failed", value=version, where=None, fix=fix)
 
 
 def _counters_admin_only() -> bool | None:
@@ -147,19 +167,29 @@ def _counters_admin_only() -> bool | None:
     return "RmProfilingAdminOnly: 1" in text
 
 
-def _profilers() -> Iterator[Check]:
-    for name, tool, fix in (
-        ("ncu", "ncu", "install Nsight Compute (it comes with a CUDA toolkit); only published results need it"),
-        ("compute-sanitizer", "compute-sanitizer", "install a CUDA toolkit, or pip install nvidia-cuda-sanitizer-api==13.0.*"),
-        ("cuda-gdb", "cuda-gdb", "install a CUDA toolkit; it gives backtraces of hung kernels"),
-    ):
-        path = shutil.which(tool)
-        if path is None:
-            yield Check(name=name, status="missing", value=None, where=None, fix=fix)
-            continue
-        done = run_tool([path, "--version"], limits=ProcessLimits(wall_seconds=20), env={"PATH": os.environ.get("PATH", "")})
-        said = next((line.strip() for line in done.stdout.splitlines() if re.search(r"\d+\.\d+", line)), None)
-        yield Check(name=name, status="ok" if done.ok else "failed", value=said, where=path, fix=None if done.ok else fix)
+def _profilers(settings: Settings) -> Iterator[Check]:
+    from ptxbench.evaluate.cupti import locate as locate_cupti
+    from ptxbench.evaluate.tools import locate
+
+    tools = (("ncu", locate.ncu), ("compute-sanitizer", locate.compute_sanitizer), ("cuda-gdb", locate.cuda_gdb))
+    for name, find in tools:
+        try:
+            path = find(settings)
+            said = locate.version(path)
+        except ToolMissing as error:
+            yield Check(name=name, status="missing", value=None, where=None, fix=f"{error.message}; {error.next_step}")
+        else:
+            fix = None if said else "it does not say its version: reinstall it"
+            yield Check(name=name, status="ok" if said else "failed", value=said, where=str(path), fix=fix)
+    try:
+        folders = locate.ncu_report_folders(settings)
+    except ToolMissing as error:
+        yield Check(name="ncu_report", status="missing", value=None, where=None, fix=error.next_step)
+    else:
+        yield Check(name="ncu_report", status="ok", value="found", where=str(folders[0]), fix=None)
+    library = locate_cupti().library
+    fix = None if library else f"{how_to_install('gpu')}, or install a CUDA toolkit: without CUPTI latencies are by events only"
+    yield Check(name="cupti", status="ok" if library else "missing", value="found" if library else None, where=library, fix=fix)
     yield _package("cupti-python", "cupti", "gpu")
 
 
