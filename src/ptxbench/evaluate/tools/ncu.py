@@ -12,7 +12,7 @@ from ptxbench.evaluate.sandbox.child import Answer, Child
 from ptxbench.evaluate.sandbox.launch import Tool
 from ptxbench.evaluate.tools import locate
 from ptxbench.evaluate.tools.ncu_report import THREADS, WARPS, UnreadableReport, join, read_report
-from ptxbench.evaluate.tools.under import Start, environment, in_one_line, run_under, scratch_folder
+from ptxbench.evaluate.tools.under import Start, environment, in_one_line, read_file, run_under, scratch_folder
 from ptxbench.schema import KernelBuild, KernelProof, Limits, RunFailure
 
 NO_PERMISSION = "ERR_NVGPUCTRPERM"
@@ -94,8 +94,7 @@ def _command(program: Path, report: Path, log: Path) -> tuple[str, ...]:
 def _read_log(log: Path) -> str:
     """Return what ncu itself said; nothing of the candidate's output is in that file."""
     try:
-        with log.open("rb") as stream:
-            return stream.read(_LOG_BYTES).decode("utf-8", "replace")
+        return read_file(log, _LOG_BYTES).decode("utf-8", "replace")
     except OSError:  # it did not come as far as to say anything
         return ""
 

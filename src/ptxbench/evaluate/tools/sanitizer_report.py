@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
+from ptxbench.evaluate.tools.under import read_file
 from ptxbench.schema import KernelBuild, SanitizerFinding
 from ptxbench.toolchain.demangle import short_name
 from ptxbench.toolchain.paths import spelled_out
@@ -79,8 +80,7 @@ def read_findings(report: Path, log: Path, kernels: Sequence[KernelBuild], most_
 
 def _read(report: Path) -> bytes:
     try:
-        with report.open("rb") as stream:
-            data = stream.read(MOST_BYTES + 1)
+        data = read_file(report, MOST_BYTES + 1)
     except OSError as error:
         raise UnreadableReport(f"it wrote no report ({error.strerror})") from error
     if len(data) > MOST_BYTES:
@@ -180,8 +180,7 @@ def _full_names(kernels: Sequence[KernelBuild]) -> dict[str, str]:
 def _nearest_allocations(log: Path) -> dict[str, str]:
     """Return by address what the tool's text says of the nearest allocation."""
     try:
-        with log.open("rb") as stream:
-            text = stream.read(MOST_BYTES).decode("utf-8", "replace")
+        text = read_file(log, MOST_BYTES).decode("utf-8", "replace")
     except OSError:  # the sentence is a convenience; the report itself has what decides
         return {}
     return {address: spelled_out(said.strip()) for address, said in reversed(_NEAREST.findall(text))}

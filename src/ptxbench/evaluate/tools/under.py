@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -84,6 +87,15 @@ def scratch_folder() -> Iterator[Path]:
         raise storage_error(error, Path(gettempdir())) from error
     with folder as name:
         yield Path(name)
+
+
+def read_file(path: Path, most_bytes: int) -> bytes:
+    """Return the first bytes of a regular file, whatever a candidate may have put in its place. Raises ``OSError``."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is no file")
+        return stream.read(most_bytes)
 
 
 def environment(scratch: Path) -> dict[str, str]:

@@ -1,0 +1,216 @@
+"""Reports of compute-sanitizer, as recorded on a GPU, become findings; what is no such report becomes none."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from ptxbench.evaluate.tools.sanitizer_report import MOST_BYTES, MOST_FINDINGS, UnreadableReport, read_findings
+from ptxbench.schema import KernelBuild, SanitizerFinding
+
+RECORDED = Path(__file__).parent / "recorded"
+KERNELS = [KernelBuild(**one) for one in json.loads((RECORDED / "faults_kernels.json").read_text())]
+HEAD = '<?xml version="1.0" encoding="utf-8"?>\n'
+NO_LOG = RECORDED / "no.log"
+
+
+def recorded(name: str, most: int = 200, kernels: list[KernelBuild] | None = None) -> tuple[SanitizerFinding, ...]:
+    return read_findings(RECORDED / f"{name}.xml", RECORDED / f"{name}.log", kernels or [], most)
+
+
+def written(folder: Path, text: str | bytes, log: Path = NO_LOG) -> tuple[SanitizerFinding, ...]:
+    path = folder / "report.xml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read_findings(path, log, [], 200)
+
+
+def record(where: str = "", what: str = "", kind: str = "Precise", who: str = "") -> str:
+    return f"<record><kind>{kind}</kind><level>Error</level>{who}<what>{what}</what><where>{where}</where></record>"
+
+
+def report(*records: str) -> str:
+    return f"{HEAD}<ComputeSanitizerOutput>{''.join(records)}</ComputeSanitizerOutput>"
+
+
+ACCESS = "<space>__global__</space><size>4</size><direction>write</direction><error>out of bounds</error><address>0x10</address>"
+
+
+def test_a_clean_run_has_no_findings():
+    assert recorded("clean") == ()
+
+
+def test_an_access_past_the_end_has_kernel_line_address_and_thread():
+    (one,) = recorded("oob_write")
+    assert (one.kind, one.kernel, one.file, one.line) == ("invalid_global_write", "oob_write", "src/faults.cu", 19)
+    assert (one.address, one.bytes, one.thread, one.block) == ("0x7efba8801fa0", 4, (231, 0, 0), (3, 0, 0))
+
+
+def test_the_line_of_a_finding_is_the_line_of_the_source():
+    source = (RECORDED / "faults.cu").read_text().splitlines()
+    assert "y[i + Step] = v;" in source[recorded("oob_write")[0].line - 1]
+    assert "x[i * 2]" in source[recorded("oob_read")[0].line - 1]
+    assert "cp.async.bulk" in source[recorded("bulk_oob")[0].line - 1]
+
+
+def test_the_text_says_which_allocation_was_missed_and_by_how_much():
+    (one,) = recorded("oob_write")
+    assert one.text == (
+        "global write that is out of bounds: 4 bytes at 0x7efba8801fa0 (1 bytes after the nearest allocation at 0x7efba8801000 "
+        "of size 4000 bytes) in oob_write at src/faults.cu:19 by thread (231,0,0) of block (3,0,0)"
+    )
+
+
+def test_threads_that_do_the_same_are_one_finding_with_the_first_of_them():
+    (one,) = recorded("oob_read")
+    assert one.kind == "invalid_global_read" and one.thread == (244, 0, 0)
+    assert one.text.endswith("and 11 more")
+
+
+def test_a_report_that_was_cut_says_at_least():
+    (one,) = recorded("misaligned", most=40)
+    assert one.kind == "misaligned_global_write" and one.bytes == 16 and one.text.endswith("and at least 39 more")
+    assert "inside the nearest allocation" in one.text
+
+
+def test_shared_memory_and_bulk_copies_are_told_apart():
+    (shared,), (bulk,) = recorded("shared_oob"), recorded("bulk_oob")
+    assert shared.kind == "invalid_shared_write" and shared.address == "0x13a0"
+    assert bulk.kind == "invalid_global_read" and bulk.bytes == 4096
+
+
+def test_an_exception_of_the_hardware_is_a_finding_of_its_name():
+    (one,) = recorded("trap")
+    assert one.kind == "trace_breakpoint_trap" and one.line == 41 and one.thread == (3, 0, 0) and one.address is None
+    assert "and 1 more" in one.text
+
+
+def test_a_crash_of_the_host_leaves_what_was_found_before():
+    assert [one.kind for one in recorded("crashed")] == ["invalid_global_write"]
+
+
+def test_a_race_names_both_accesses():
+    (one,) = recorded("racecheck")
+    assert one.kind == "race_write_read" and (one.kernel, one.line) == ("race", 83)
+
+
+def test_errors_of_cuda_calls_are_no_findings():
+    assert recorded("api") == ()
+
+
+def test_template_arguments_come_from_the_build_where_that_is_unambiguous():
+    assert recorded("oob_read", kernels=KERNELS)[0].kernel == "oob_read"
+    assert recorded("oob_write", kernels=KERNELS)[0].kernel == "oob_write", "two kernels are instances of this template"
+    only = [kernel for kernel in KERNELS if kernel.name != "oob_write<268435456>"]
+    assert recorded("oob_write", kernels=only)[0].kernel == "oob_write<1>"
+
+
+def test_paths_of_a_machine_do_not_reach_a_record(tmp_path):
+    places = [
+        ("/opt/cuda/include/cuda/std/barrier", "cuda/std/barrier"),
+        ("/secret/place/kernel.cu", "kernel.cu"),
+        ("./a/kernel.cu", "a/kernel.cu"),
+    ]
+    for path, wanted in places:
+        (one,) = written(tmp_path, report(record(f"<func>k</func><path>{path}</path><line>3</line>", ACCESS)))
+        assert one.file == wanted and "/secret" not in one.text and "/opt" not in one.text
+
+
+def test_names_are_bounded_and_hold_no_control_characters(tmp_path):
+    name = "k\u202e\u0085" + "x" * 100_000
+    (one,) = written(tmp_path, report(record(f"<func>{name}</func><line>{'9' * 400}</line>", ACCESS)))
+    assert one.kernel is not None and len(one.kernel) <= 200 and one.kernel.isprintable() and one.line is None
+    assert len(one.text) < 1000 and one.text.isprintable()
+
+
+def test_kinds_are_words_whatever_a_report_says(tmp_path):
+    found = written(
+        tmp_path,
+        report(
+            record(what="<exception>Warp Illegal\u00a0Address!</exception>"),
+            record(kind="Leak", what="<text>Leaked 5 bytes</text>"),
+            record(kind="", what=""),
+            record(what=ACCESS.replace("__global__", "../x y")),
+        ),
+    )
+    assert [one.kind for one in found] == ["warp_illegal_address", "leak", "unnamed", "invalid_x_y_write"]
+
+
+def test_warnings_are_no_findings(tmp_path):
+    assert written(tmp_path, report(record(what=ACCESS).replace("Error", "Warning"))) == ()
+
+
+def test_numbers_and_addresses_of_other_forms_are_left_out(tmp_path):
+    what = ACCESS.replace("0x10", "0xnope").replace("<size>4", "<size>-4")
+    who = "<who><threadIdx><x>1</x><y>x</y></threadIdx><blockIdx><x>0</x><y>0</y><z>0</z></blockIdx></who>"
+    (one,) = written(tmp_path, report(record(what=what, who=who)))
+    assert (one.address, one.bytes, one.thread, one.block) == (None, None, None, (0, 0, 0))
+
+
+def test_a_record_keeps_a_bounded_number_of_findings(tmp_path):
+    found = written(tmp_path, report(*(record(f"<func>k</func><line>{n}</line>", ACCESS) for n in range(1, 500))))
+    assert [one.line for one in found] == list(range(1, MOST_FINDINGS + 1))
+
+
+BOMB = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"garbage \xff\x00",
+        HEAD.encode(),
+        (HEAD + "<ComputeSanitizerOutput>").encode(),
+        (HEAD + "<ComputeSanitizerOutput><record><kind>Precise</ki").encode(),
+        (HEAD + "<Other/>").encode(),
+        (HEAD + BOMB + "<ComputeSanitizerOutput>&b;</ComputeSanitizerOutput>").encode(),
+        (HEAD + '<!DOCTYPE x SYSTEM "file:///etc/passwd"><ComputeSanitizerOutput/>').encode(),
+        (HEAD + "<ComputeSanitizerOutput>&undefined;</ComputeSanitizerOutput>").encode(),
+        '<?xml version="1.0" encoding="utf-16"?><ComputeSanitizerOutput/>'.encode("utf-16"),
+        b'<?xml version="1.0" encoding="utf-7"?><ComputeSanitizerOutput/>',
+        report(record(where="<func>\x01</func>", what=ACCESS)).encode(),
+        report(*[record(what=ACCESS)] * 10_001).encode(),
+    ],
+    ids=[
+        "empty", "garbage", "head only", "unclosed", "cut", "another root", "entity bomb", "outside entity", "undefined entity",
+        "utf-16", "utf-7", "control character", "too many records",
+    ],
+)  # fmt: skip
+def test_what_is_no_report_is_unreadable(tmp_path, text):
+    with pytest.raises(UnreadableReport):
+        written(tmp_path, text)
+
+
+def test_a_report_of_100_mb_is_unreadable_and_not_read_whole(tmp_path):
+    path = tmp_path / "report.xml"
+    with path.open("wb") as stream:
+        stream.write(HEAD.encode())
+        stream.truncate(100 << 20)
+    with pytest.raises(UnreadableReport, match=f"larger than {MOST_BYTES >> 20} MiB"):
+        read_findings(path, NO_LOG, [], 200)
+
+
+def test_a_report_that_is_deep_is_read_or_refused(tmp_path):
+    deep = "<a>" * 200_000 + "</a>" * 200_000
+    assert written(tmp_path, f"{HEAD}<ComputeSanitizerOutput>{deep}</ComputeSanitizerOutput>") == ()
+
+
+def test_a_fifo_in_place_of_the_report_holds_nobody(tmp_path):
+    os.mkfifo(tmp_path / "report.xml")
+    with pytest.raises(UnreadableReport):
+        read_findings(tmp_path / "report.xml", tmp_path / "log", [], 200)
+
+
+def test_a_link_in_place_of_the_report_is_not_followed(tmp_path):
+    (tmp_path / "report.xml").symlink_to(RECORDED / "oob_write.xml")
+    with pytest.raises(UnreadableReport):
+        read_findings(tmp_path / "report.xml", tmp_path / "log", [], 200)
+
+
+def test_a_log_of_garbage_takes_nothing_from_a_finding(tmp_path):
+    (tmp_path / "log").write_bytes(b"\xff\x00Access to 0x10 is out of bounds\n" * 100)
+    (one,) = written(tmp_path, report(record("<func>k</func>", ACCESS)), tmp_path / "log")
+    assert one.text == "global write that is out of bounds: 4 bytes at 0x10 in k"
