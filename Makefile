@@ -56,7 +56,7 @@ test-full: setup
 	@touch $@
 
 test-torch: tools .venv-torch/.installed
-	@.venv-torch/bin/python -m pytest -m "torch and not gpu" tests/suite
+	@.venv-torch/bin/python -m pytest -m "torch and not gpu" tests/suite tests/evaluate/device
 
 test-gpu:
 	@PYTHONPATH=src:$$PYTHONPATH $(PYTHON) -m pytest -p no:cacheprovider -m gpu tests/gpu

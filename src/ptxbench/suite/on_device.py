@@ -33,8 +33,11 @@ Inputs = dict[str, Value]
 Function = Callable[[Mapping[str, Any]], dict[str, torch.Tensor]]
 """Takes a task's inputs by name, returns its outputs by name; all on one device."""
 
-ROUNDED_ON_DEVICE = frozenset(("float64", "float32", "bfloat16", "float16", "float8_e4m3fn", "float8_e5m2"))
-"""Types that torch rounds float32 numbers to as ``ml_dtypes`` and NumPy do, bit for bit (a NaN, which no stream gives, aside)."""
+ROUNDED_ON_DEVICE = frozenset(("float64", "float32", "bfloat16", "float16", "float8_e5m2"))
+"""Types that torch rounds float32 numbers to as ``ml_dtypes`` and NumPy do, bit for bit (a NaN, which no stream gives, aside).
+
+Not float8_e4m3fn: what is too large for it becomes NaN with ``ml_dtypes`` and, by the version of torch, NaN or the largest number.
+"""
 
 PIECE = 1 << 22
 """Elements that are drawn between two uploads: 16 MiB of pinned memory, twice for every input that is being drawn."""
