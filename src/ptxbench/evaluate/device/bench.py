@@ -16,9 +16,9 @@ from ptxbench.evaluate.device.stages import GpuStages
 from ptxbench.evaluate.device.telemetry import Telemetry
 from ptxbench.evaluate.findings import Findings
 from ptxbench.evaluate.gpu import device_facts
-from ptxbench.evaluate.judge.held import Holdings, ReferenceFailed
+from ptxbench.evaluate.judge.held import TIMED_DRAWS, Holdings, ReferenceFailed
 from ptxbench.evaluate.judge.request import Request
-from ptxbench.schema import ReferenceVersion, Task
+from ptxbench.schema import Profile, ReferenceVersion, Task
 from ptxbench.suite.on_device import DeviceMemoryFull
 from ptxbench.suite.reference_version import reference_version
 
@@ -76,7 +76,8 @@ class GpuBench:
         announce("reference", REFERENCE_SECONDS)
         try:
             held = self.holdings.get(task, options.seed, options.profile)
-            held.published(0)
+            timed = TIMED_DRAWS if options.wants("time") else 0
+            held.prepare(strict=options.profile is Profile.STRICT, timed=timed)
             with blaming_a_full_device():
                 return GpuStages(self, held, request, announce).run()
         except ReferenceFailed as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,7 +13,7 @@ from ptxbench.evaluate.device.driver import no_room
 from ptxbench.evaluate.judge.held import Function, Held
 from ptxbench.schema import Profile, Task
 from ptxbench.suite.inputs import Kind
-from ptxbench.suite.on_device import draw_on, load_oracle_on, load_reference_on
+from ptxbench.suite.on_device import draw_many_on, load_oracle_on, load_reference_on
 
 
 @contextmanager
@@ -36,9 +36,11 @@ class DeviceRules:
 def hold_on_device(task: Task, seed: int, profile: Profile, device: str) -> Held:
     """Return a workload whose tensors lie on ``device``; ``paper`` needs no oracle."""
 
+    def draw_many(task: Task, sets: Sequence[tuple[int, Kind]]) -> list[dict[str, Any]]:
+        return draw_many_on(task, sets, device)
+
     def draw(task: Task, seed: int, kind: Kind) -> dict[str, Any]:
-        with blaming_a_full_device():
-            return draw_on(task, seed, kind, device)
+        return draw_many(task, [(seed, kind)])[0]
 
     def finished(function: Function) -> Function:
         """Wait for the device, so that a time taken around a call is the call's own, and a failure belongs to it."""
@@ -46,10 +48,11 @@ def hold_on_device(task: Task, seed: int, profile: Profile, device: str) -> Held
         def compute(inputs: Mapping[str, Any]) -> dict[str, Any]:
             with blaming_a_full_device():
                 outputs = function(inputs)
-                torch.cuda.synchronize(device)
+                if torch.device(device).type == "cuda":
+                    torch.cuda.synchronize(device)
                 return outputs
 
         return compute
 
     oracle = finished(load_oracle_on(task, device)) if profile is Profile.STRICT else None
-    return Held(task, seed, finished(load_reference_on(task, device)), oracle, draw=draw, rules=DeviceRules())
+    return Held(task, seed, finished(load_reference_on(task, device)), oracle, draw=draw, draw_many=draw_many, rules=DeviceRules())

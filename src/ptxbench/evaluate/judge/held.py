@@ -5,13 +5,14 @@ Where they lie is up to whoever makes a ``Held``: in NumPy arrays (CPU tasks) or
 
 from __future__ import annotations
 
+import math
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ptxbench.core.errors import InfrastructureError
 from ptxbench.evaluate.rules import HostRules, Rules
@@ -35,6 +36,13 @@ Function = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 class ReferenceFailed(Exception):
     """The task's own reference or oracle cannot be computed: no candidate can be judged by it."""
+
+
+class _Wanted(NamedTuple):
+    """Which set: its distribution and its seed."""
+
+    kind: Kind
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -63,46 +71,69 @@ class Held:
     reference: Function
     oracle: Function | None
     draw: Callable[[Task, int, Kind], dict[str, Any]] = draw
+    draw_many: Callable[[Task, Sequence[tuple[int, Kind]]], list[dict[str, Any]]] | None = None
+    """Draws several sets at once, where that is quicker than one by one."""
     rules: Rules = field(default_factory=HostRules)
-    reference_s: float = 0.0
-    """The longest that the reference took on a set so far: run limits follow it."""
-    _sets: dict[str, InputSet] = field(default_factory=dict)
+    reference_s: float = math.inf
+    """The shortest that the reference took on a set so far (the first call may load a library): run limits follow it."""
+    _sets: dict[_Wanted, InputSet] = field(default_factory=dict)
 
     def published(self, number: int) -> InputSet:
         """Return one of the three published draws."""
-        return self._set(f"published {number}", "published", number)
+        return self._set(self._published(number))
 
     def strict(self) -> InputSet | None:
         """Return the strict profile's own set, at another scale or (odd seeds) with outliers; None where the task allows none."""
-        if not self.task.scale_inputs:
-            return None
-        return self._set("strict", "outliers" if self.seed % 2 else "scaled", PUBLISHED_DRAWS)
+        wanted = self._strict()
+        return None if wanted is None else self._set(wanted)
 
     def timed(self, number: int) -> InputSet:
         """Return one of the sets that are used while timing."""
-        return self._set(f"timed {number}", "published", PUBLISHED_DRAWS + 1 + number)
+        return self._set(self._timed(number))
 
     def unseen(self) -> InputSet:
         """Return a set that was never drawn before and that nobody can foresee; it is not kept. Its ``seed`` makes it again."""
-        return self._make("published", UNSEEN_FROM + secrets.randbits(40))
+        wanted = _Wanted("published", UNSEEN_FROM + secrets.randbits(40))
+        return self._complete(wanted, self.draw(self.task, wanted.seed, wanted.kind))
+
+    def prepare(self, *, strict: bool, timed: int) -> None:
+        """Make every set that an evaluation will ask for, drawn at once where that is quicker."""
+        wanted = [self._published(number) for number in range(PUBLISHED_DRAWS)]
+        wanted += [one for one in (self._strict(),) if strict and one is not None]
+        wanted += [self._timed(number) for number in range(timed)]
+        missing = [one for one in wanted if one not in self._sets]
+        if missing and self.draw_many is not None:
+            drawn = self.draw_many(self.task, [(one.seed, one.kind) for one in missing])
+            for one, inputs in zip(missing, drawn, strict=True):
+                self._sets[one] = self._complete(one, inputs)
 
     @property
     def bytes(self) -> int:
         """Memory that the sets take."""
         return sum(one.bytes for one in self._sets.values())
 
-    def _set(self, name: str, kind: Kind, number: int) -> InputSet:
-        if name not in self._sets:
-            self._sets[name] = self._make(kind, self.seed * SEED_STRIDE + number)
-        return self._sets[name]
+    def _published(self, number: int) -> _Wanted:
+        return _Wanted("published", self.seed * SEED_STRIDE + number)
 
-    def _make(self, kind: Kind, seed: int) -> InputSet:
-        inputs = self.draw(self.task, seed, kind)
+    def _strict(self) -> _Wanted | None:
+        kind: Kind = "outliers" if self.seed % 2 else "scaled"
+        return _Wanted(kind, self.seed * SEED_STRIDE + PUBLISHED_DRAWS) if self.task.scale_inputs else None
+
+    def _timed(self, number: int) -> _Wanted:
+        return self._published(PUBLISHED_DRAWS + 1 + number)
+
+    def _set(self, wanted: _Wanted) -> InputSet:
+        if wanted not in self._sets:
+            self._sets[wanted] = self._complete(wanted, self.draw(self.task, wanted.seed, wanted.kind))
+        return self._sets[wanted]
+
+    def _complete(self, wanted: _Wanted, inputs: dict[str, Any]) -> InputSet:
+        """Compute what must come out of drawn inputs."""
         started = time.perf_counter()
         expected = self.compute(self.reference, inputs)
-        self.reference_s = max(self.reference_s, time.perf_counter() - started)
+        self.reference_s = min(self.reference_s, time.perf_counter() - started)
         oracle = None if self.oracle is None else self.compute(self.oracle, inputs)
-        return InputSet(kind, seed, inputs, expected, oracle)
+        return InputSet(wanted.kind, wanted.seed, inputs, expected, oracle)
 
     def compute(self, function: Function, inputs: dict[str, Any]) -> dict[str, Any]:
         """Call the reference or the oracle. Raises ``ReferenceFailed``, and ``InfrastructureError`` as it is."""
