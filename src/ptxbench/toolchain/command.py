@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ptxbench import arch as architectures
 from ptxbench.schema import Candidate, Language
+from ptxbench.toolchain.headers import TvmHeaders
 from ptxbench.toolchain.tools import HostToolchain, Toolchain
 
 SOURCES = "src"
@@ -19,6 +20,8 @@ OUTPUT = "out"
 LIBRARY = "candidate.so"
 DRIVER_ENTRY = "driver_entry.o"
 """Beside these folders: in the output folder a candidate named ``driver_entry.cu`` would take its place."""
+MODULE_ID = "PTXBENCH_MODULE_ID"
+"""Environment variable of the id that names of a candidate's unnamed namespaces get."""
 
 COMPILE = ("-O3", "-std=c++17")
 DEVICE = ("-lineinfo", "--ptxas-options=-v")
@@ -56,33 +59,31 @@ def flags(candidate: Candidate, policy: PolicyInputs) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def command(candidate: Candidate, tools: HostToolchain, policy: PolicyInputs, scratch: Path) -> Command:
+def command(candidate: Candidate, tools: HostToolchain, policy: PolicyInputs, scratch: Path, headers: TvmHeaders) -> Command:
     """Return the one compiler run of a CUDA or C++ candidate whose sources are in ``scratch/src``."""
     if candidate.language is not Language.CUDA:
         return _cpp_command(candidate, tools, policy, scratch)
     if not isinstance(tools, Toolchain):
         raise TypeError("CUDA candidates need a CUDA toolchain")
-    return _cuda_command(candidate, tools, policy, scratch)
+    return _cuda_command(candidate, tools, policy, scratch, headers)
 
 
-def _cuda_command(candidate: Candidate, tools: Toolchain, policy: PolicyInputs, scratch: Path) -> Command:
+def _cuda_command(candidate: Candidate, tools: Toolchain, policy: PolicyInputs, scratch: Path, headers: TvmHeaders) -> Command:
     """Make SASS for exactly the candidate's architecture, the stages' files kept, linked against the shared CUDA runtime alone."""
     toolkit_include = f"{tools.root}/bin/..//include"  # as nvcc spells it
-    maps = [f"-ffile-prefix-map={folder}/=" for folder in (toolkit_include, tools.tvm_include)]
+    maps = [f"-ffile-prefix-map={folder}/=" for folder in (toolkit_include, headers.folder)]
     argv = (
         str(tools.nvcc), "-v", *flags(candidate, policy), "-ccbin", str(tools.host_compiler),
         "--cudafe-prefix", f"/bin/sh {_script('nvcc_cudafe.sh')}", "--ptxas-prefix", f"/bin/sh {_script('nvcc_ptxas.sh')}",
         *(text for flag in maps for text in ("-Xcompiler", _quoted(flag))),
-        f"-I{policy.headers}", "-isystem", str(tools.tvm_include),
+        f"-I{policy.headers}", "-isystem", str(headers.folder), *(f"-D{macro}" for macro in headers.macros),
         f"-L{tools.cudart.parent}", f"-l:{tools.cudart.name}", f"-L{tools.tvm_library.parent}", "-ltvm_ffi",
         *(("-Xlinker", f"../{DRIVER_ENTRY}") if policy.driver_entry else ()),
         "-keep", "-keep-dir", f"../{OUTPUT}", "-o", f"../{OUTPUT}/{LIBRARY}", "-x", "cu", candidate.entry_file,
     )  # fmt: skip
-    folders = (str(scratch / SOURCES), toolkit_include, str(tools.tvm_include))
+    folders = (str(scratch / SOURCES), toolkit_include, str(headers.folder))
     relocate = ";".join(f's|"{_pattern(folder)}/*|"|' for folder in folders)
-    return Command(
-        argv, _environment(tools, scratch) | {"PTXBENCH_RELOCATE": relocate, "PTXBENCH_MODULE_ID": f"_{_seed(candidate)}_kernel"}
-    )
+    return Command(argv, _environment(tools, scratch) | {"PTXBENCH_RELOCATE": relocate, MODULE_ID: f"_{_seed(candidate)}_kernel"})
 
 
 def _cpp_command(candidate: Candidate, tools: HostToolchain, policy: PolicyInputs, scratch: Path) -> Command:

@@ -12,8 +12,11 @@ from pathlib import Path
 from ptxbench.core.atomic import storage_error
 from ptxbench.core.errors import StorageError
 from ptxbench.core.process import Completed, ProcessLimits, run_tool
-from ptxbench.schema import Candidate, Limits
+from ptxbench.schema import Candidate, Language, Limits
 from ptxbench.toolchain.command import DRIVER_ENTRY, LIBRARY, OUTPUT, SOURCES, PolicyInputs, command
+from ptxbench.toolchain.halves import run_plan
+from ptxbench.toolchain.headers import Header, full_headers, slim_headers
+from ptxbench.toolchain.plan import plan
 from ptxbench.toolchain.tools import HostToolchain
 
 FILE_BYTES = 256 << 20
@@ -33,6 +36,7 @@ class Compilation:
     scratch: Path
     stem: str
     completed: Completed
+    header: Header = "full"
 
     @property
     def folder(self) -> Path:
@@ -58,11 +62,15 @@ def compile_candidate(
     scratch: Path,
     limits: Limits,
     cancel: threading.Event | None = None,
+    *,
+    slim: tuple[str, ...] | None = None,
+    parallel: bool = True,
 ) -> Compilation:
     """Compile a CUDA or C++ candidate in ``scratch``, an empty folder.
 
-    A failure of the compiler is part of the result. Raises ``StorageError`` when the disk is full, ``Cancelled`` when ``cancel``
-    is set.
+    ``slim`` asks for the slim TVM-FFI headers, with these macros (``fitness.fit_macros``). ``parallel`` allows two compiler
+    processes at a time. A failure of the compiler is part of the result. Raises ``StorageError`` when the disk is full,
+    ``Cancelled`` when ``cancel`` is set.
     """
     try:
         (scratch / OUTPUT).mkdir()
@@ -71,7 +79,8 @@ def compile_candidate(
             shutil.copyfile(policy.driver_entry, scratch / DRIVER_ENTRY)
     except OSError as error:
         raise storage_error(error, scratch) from error
-    run = command(candidate, tools, policy, scratch)
+    headers = full_headers(tools) if slim is None else slim_headers(tools, scratch, slim)
+    run = command(candidate, tools, policy, scratch, headers)
     bounds = ProcessLimits(
         wall_seconds=limits.compile_s,
         cpu_seconds=math.ceil(limits.compile_s),
@@ -79,10 +88,15 @@ def compile_candidate(
         file_bytes=FILE_BYTES,
         output_bytes=OUTPUT_BYTES,
     )
-    completed = run_tool(run.argv, limits=bounds, env=run.env, cwd=scratch / SOURCES, cancel=cancel)
+    stem = Path(candidate.entry_file).stem
+    steps = plan(run, scratch / SOURCES, stem, bounds, cancel) if candidate.language is Language.CUDA else None
+    if steps is None:
+        completed = run_tool(run.argv, limits=bounds, env=run.env, cwd=scratch / SOURCES, cancel=cancel)
+    else:
+        completed = run_plan(steps, scratch / SOURCES, bounds, cancel, parallel=parallel)
     if not completed.ok:
         ensure_space(scratch)
-    return Compilation(scratch, Path(candidate.entry_file).stem, completed)
+    return Compilation(scratch, stem, completed, headers.kind)
 
 
 def write_sources(candidate: Candidate, folder: Path) -> None:

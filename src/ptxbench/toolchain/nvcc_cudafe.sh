@@ -1,5 +1,6 @@
 # Runs cudafe++ for nvcc (--cudafe-prefix) with a module id of our choice. The id becomes part of every name in an unnamed
-# namespace; cudafe++ would make it from the folder's path, so that equal sources would give different binaries.
+# namespace; cudafe++ would make it from the folder's path, so that equal
+# sources would give different binaries. A file that is there already has been read by cicc, perhaps, which runs beside us.
 file=
 count=$#
 while [ "$count" -gt 0 ]; do
@@ -13,5 +14,5 @@ while [ "$count" -gt 0 ]; do
   esac
   set -- "$@" "$argument"
 done
-[ -n "$file" ] && printf %s "$PTXBENCH_MODULE_ID" > "$file"
+[ -n "$file" ] && [ ! -s "$file" ] && printf %s "$PTXBENCH_MODULE_ID" > "$file"
 exec "$@"

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from ptxbench.toolchain.command import SOURCES
+from ptxbench.toolchain.headers import SLIM_FOLDER
 from ptxbench.toolchain.tools import HostToolchain, Toolchain
 
 _ABSOLUTE = re.compile(r"(?<![\w.:/])/(?:[\w.+@=-]+/)+[\w.+@=-]*")
@@ -16,7 +17,7 @@ class RecordPaths:
     """Turns the paths that a compiler prints into the names that a record holds."""
 
     def __init__(self, scratch: Path, tools: HostToolchain) -> None:
-        roots = [scratch / SOURCES, scratch, tools.tvm_include]
+        roots = [scratch / SOURCES, scratch / SLIM_FOLDER, scratch, tools.tvm_include]
         if isinstance(tools, Toolchain):
             roots += [tools.root / "include" / "cccl", tools.root / "include", tools.root]
         self._roots = tuple(str(root) + "/" for root in roots)
