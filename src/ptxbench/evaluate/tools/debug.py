@@ -75,10 +75,11 @@ def _hang(start: Start, limits: Limits, settings: Settings | None) -> str | None
             try:
                 call.result(wait)
             except Waited:
-                found = inspect_hang(child.pid, settings)
-                with suppress(ProcessLookupError):
-                    os.killpg(child.pid, signal.SIGKILL)
-                return found
+                try:
+                    return inspect_hang(child.pid, settings)
+                finally:
+                    with suppress(ProcessLookupError):
+                        os.killpg(child.pid, signal.SIGKILL)
             return f"in a run of its own the call came back within {wait:g} s: it does not hang every time"
     except JudgeError:  # what cannot be started once more has nothing to add
         return None
