@@ -17,7 +17,7 @@ from ptxbench.schema import Language, Limits
 
 BOOT = Path(__file__).parent / "inside" / "boot.py"
 HOST_BYTES = 4 << 30
-"""Address space of a CPU candidate beside its staging buffer (a task may set less)."""
+"""Host memory of a candidate beside its staging buffer (a task may set less)."""
 INHERITED = ("LD_LIBRARY_PATH",)
 """All that a child inherits from the environment: some interpreters need it to find their own library."""
 CUDA_ENVIRONMENT = {"CUDA_CACHE_DISABLE": "1", "CUDA_MODULE_LOADING": "LAZY"}
@@ -133,7 +133,7 @@ def setup_message(
         "sandbox": "tool" if tool else "full",
         "staging": staging.descriptor if staging else -1,
         "staging_bytes": staging_bytes,
-        "memory_bytes": min(limits.child_bytes, HOST_BYTES + staging_bytes),
+        "memory_bytes": limits.child_bytes if tool else min(limits.child_bytes, HOST_BYTES + staging_bytes),
         "file_bytes": limits.file_bytes,
         "cpu_seconds": int(calls * 4) + 60,
         "processes": limits.processes,
@@ -144,7 +144,7 @@ def setup_message(
         "arguments": [slot.arguments() for slot in staging.layout.slots] if staging else [],
     }
     if device is not None:
-        setup |= _device_message(device, results) | {"memory_bytes": limits.child_bytes}
+        setup |= _device_message(device, results)
     if program is None:
         return setup
     setup["symbol"] = program.symbol

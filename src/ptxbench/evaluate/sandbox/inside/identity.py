@@ -23,7 +23,6 @@ def drop(processes: int, keep: tuple[int, ...] = ()) -> int | None:
     root may enter), where the caller confines what can be read by Landlock; that to read a GPU's counters.
     """
     if os.geteuid() != 0:
-        prctl(PR_SET_DUMPABLE, 0)
         return None
     if keep:
         prctl(PR_SET_KEEPCAPS, 1)
@@ -33,8 +32,20 @@ def drop(processes: int, keep: tuple[int, ...] = ()) -> int | None:
         lower(resource.RLIMIT_NPROC, processes)
     if keep:
         _keep_only(keep if user is not None else ())
-    prctl(PR_SET_DUMPABLE, 0)
     return user
+
+
+def own_files() -> None:
+    """Make this process's files below ``/proc`` its own again, which they are not after a change of user.
+
+    The CUDA driver opens some of them when it starts, and fails with error 304 when it cannot.
+    """
+    prctl(PR_SET_DUMPABLE, 1)
+
+
+def hide() -> None:
+    """Close this process's memory and files below ``/proc`` to other processes of the same user, for good (``seccomp.py``)."""
+    prctl(PR_SET_DUMPABLE, 0)
 
 
 def _become_first(users: tuple[int, ...]) -> int | None:

@@ -7,6 +7,8 @@ import resource
 
 OPEN_FILES = 256
 STACK_BYTES = 8 << 20
+ADDRESSES, DATA = resource.RLIMIT_AS, resource.RLIMIT_DATA
+"""All that is mapped, and what of it is private and writable (``getrlimit(2)``)."""
 
 
 def lower(kind: int, value: int) -> None:
@@ -16,16 +18,18 @@ def lower(kind: int, value: int) -> None:
     resource.setrlimit(kind, (bound, bound))
 
 
-def apply(memory_bytes: int | None, file_bytes: int, cpu_seconds: int) -> None:
-    """Bound address space (unless None), written files, CPU time, descriptors and stack; no core dumps. Raises ``OSError``."""
+def apply(memory: int, memory_bytes: int, file_bytes: int, cpu_seconds: int) -> None:
+    """Bound memory, written files, CPU time, descriptors and stack; no core dumps. Raises ``OSError``.
+
+    ``memory`` says what counts as memory: ``ADDRESSES``, or ``DATA`` where the CUDA driver reserves hundreds of gigabytes of them.
+    """
     lower(resource.RLIMIT_CORE, 0)
     lower(resource.RLIMIT_FSIZE, file_bytes)
     lower(resource.RLIMIT_NOFILE, OPEN_FILES)
     lower(resource.RLIMIT_STACK, STACK_BYTES)
     lower(resource.RLIMIT_CPU, cpu_seconds)
     lower(resource.RLIMIT_MSGQUEUE, 0)
-    if memory_bytes is not None:
-        lower(resource.RLIMIT_AS, memory_bytes)
+    lower(memory, memory_bytes)
     prefer_as_victim()
 
 

@@ -10,11 +10,9 @@ import os
 import time
 from typing import Any
 
-from . import identity, landlock, limits, seccomp, watch
 from .failure import Attempt, CandidateError, shorten
-from .libc import PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, buffer_lines, flush_output, map_shared, prctl
-
-SIGKILL = 9
+from .libc import buffer_lines, flush_output, map_shared
+from .protect import Protections
 
 
 class Channel:
@@ -34,38 +32,6 @@ class Channel:
     def send(self, **message: object) -> None:
         """Send one message; the texts in it are bounded, so that it always fits a packet."""
         os.write(self._descriptor, json.dumps(message).encode())
-
-
-def restrict(setup: dict[str, Any]) -> dict[str, Any]:
-    """Apply every protection that this machine offers and return which ones hold."""
-    device = setup.get("device")
-    # The CUDA driver reserves terabytes of addresses.
-    limits.apply(None if device else setup["memory_bytes"], setup["file_bytes"], setup["cpu_seconds"])
-    if setup["cpus"]:
-        os.sched_setaffinity(0, setup["cpus"])
-    is_root = os.geteuid() == 0
-    if setup["sandbox"] == "tool":
-        prctl(PR_SET_PDEATHSIG, SIGKILL)
-        watch.end_with(setup["judge"])
-        prctl(PR_SET_NO_NEW_PRIVS, 1)
-        return {"limits": True, "no_new_privs": True, "user": None, "root": is_root, "landlock": 0, "seccomp": False}
-    readable = tuple(setup["readable"])
-    confinable = landlock.abi() > 0
-    # A GPU's device files are opened for writing all the time.
-    steps = seccomp.program(os.uname().machine, os.getpid(), refuse_write_opens=not confinable and not device)
-    user = None
-    if not is_root or not readable or confinable:
-        # As another user the interpreter's own files may be out of reach; reading them needs a capability that only Landlock tames.
-        keep = (identity.CAP_DAC_READ_SEARCH,) if readable and is_root else ()
-        user = identity.drop(setup["processes"], keep)
-    prctl(PR_SET_PDEATHSIG, SIGKILL)
-    if os.getppid() != setup["judge"]:
-        os._exit(0)
-    prctl(PR_SET_NO_NEW_PRIVS, 1)
-    version = landlock.confine(readable, tuple(device["nodes"]) if device else ())
-    if steps:
-        seccomp.install(steps)
-    return {"limits": True, "no_new_privs": True, "user": user, "root": is_root, "landlock": version, "seccomp": bool(steps)}
 
 
 def prepare(setup: dict[str, Any]) -> Any:
@@ -98,13 +64,15 @@ def main(descriptor: int) -> None:
     try:
         candidate = prepare(setup)
         buffer_lines()
-        held = restrict(setup)
+        protections = Protections(setup)
+        protections.restrict()
         if setup["language"] == "cuda":
             candidate.begin(setup["arguments"])
+        protections.seal()
     except (CandidateError, OSError) as error:  # ours all the same: no candidate is loaded yet
         channel.send(refused=shorten(str(error)))
         return
-    channel.send(ready=held)
+    channel.send(ready=protections.report)
     if candidate is not None:
         serve(channel, candidate, setup["payload"])
     if setup["sandbox"] == "full":

@@ -143,14 +143,19 @@ class _Cupti:
             record.size = _size(_Flush, "instances")  # so the header says, though the block is another
             record.values = ctypes.cast(ctypes.byref(values, place * width * ctypes.sizeof(_Value)), ctypes.POINTER(_Value))
         self.run("cuptiSassMetricsFlushData", _Flush(context=context, records=records, instances=instances, data=data), "instances")
-        functions: dict[tuple[int, int, bytes], list[list[int]]] = {}
+        functions: dict[tuple[int, int, bytes], dict[int, Counter[int]]] = {}
         for record in data:
-            totals: Counter[int] = Counter()
+            key = record.cubin, record.function, record.name or b""
+            totals = functions.setdefault(key, {}).setdefault(record.pc, Counter())  # an instruction has a record a metric
             for place in range(width):
                 totals[record.values[place].metric] += record.values[place].value
-            key = record.cubin, record.function, record.name or b""
-            functions.setdefault(key, []).append([record.pc, *(totals[metric] for metric in metrics)])
-        return [{"name": key[2].decode("utf-8", "replace"), "pcs": sorted(pcs)} for key, pcs in functions.items()]
+        return [
+            {
+                "name": key[2].decode("utf-8", "replace"),
+                "pcs": [[pc, *(totals[metric] for metric in metrics)] for pc, totals in sorted(pcs.items())],
+            }
+            for key, pcs in functions.items()
+        ]
 
 
 def _size(block: type[ctypes.Structure], last: str) -> int:

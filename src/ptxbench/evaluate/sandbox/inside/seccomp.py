@@ -41,7 +41,9 @@ REFUSED_IOCTL = (FIOSETOWN, SIOCSPGRP, TIOCSTI, TIOCLINUX)
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_SET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCH, _ARGUMENTS = 0, 4, 16
 _ALLOW, _ERRNO, _KILL_PROCESS = 0x7FFF0000, 0x00050000, 0x80000000
-_MODE_FILTER = 2
+_SECCOMP = {"x86_64": 317, "aarch64": 277}
+_SET_MODE_FILTER, _ALL_THREADS = 1, 1
+"""Of ``seccomp(2)``: its number, the operation, and the flag by which threads that run already are bound too."""
 
 Instruction = tuple[int, int, int, int]
 
@@ -112,8 +114,8 @@ def _argument(index: int, high: bool = False) -> Instruction:
 
 
 def install(steps: list[Instruction]) -> None:
-    """Bind a filter to this process for good. Needs no-new-privs. Raises ``OSError`` when the kernel refuses."""
+    """Bind a filter to this process for good, all its threads. Needs no-new-privs. Raises ``OSError`` when the kernel refuses."""
     table = (_Filter * len(steps))(*(_Filter(code, yes, no, value) for code, yes, no, value in steps))
     bound = _Program(len(steps), table)
-    if libc.prctl(PR_SET_SECCOMP, ctypes.c_ulong(_MODE_FILTER), ctypes.byref(bound), ctypes.c_ulong(0), ctypes.c_ulong(0)) != 0:
+    if libc.syscall(_SECCOMP[os.uname().machine], _SET_MODE_FILTER, _ALL_THREADS, ctypes.byref(bound)) != 0:
         raise last_error("seccomp")
