@@ -62,8 +62,9 @@ def test_the_device_rounds_as_ml_dtypes_does(name):
     every = np.arange(1 << 8 * dtype.itemsize, dtype=np.uint32).astype(f"u{dtype.itemsize}").view(dtype).astype(np.float32)
     exact = np.unique(every[np.isfinite(every)])
     between = ((exact[1:].astype(np.float64) + exact[:-1]) / 2).astype(np.float32)
-    edges = np.concatenate([exact, between, np.float32([exact[-1] * 1.05, exact[-1] * 1.2, -exact[-1] * 1.2, np.inf, -np.inf])])
     with np.errstate(over="ignore", invalid="ignore"):
+        beyond = np.float32([1.05, 1.2, np.inf]) * exact[-1]
+        edges = np.concatenate([exact, between, beyond, -beyond])
         edges = np.concatenate([edges, np.nextafter(edges, np.float32(np.inf)), np.nextafter(edges, np.float32(-np.inf))])
         expected = edges.astype(dtype)
     assert as_array(torch.from_numpy(edges).to(DEVICE).to(TORCH_TYPES[name])).tobytes() == expected.tobytes()

@@ -17,8 +17,8 @@ from ptxbench.evaluate.mismatch.rule import Comparison, ratio
 from ptxbench.suite.dtypes import Array
 from ptxbench.suite.torch_types import as_array
 
-CHUNK = 1 << 23
-"""Elements compared at once: 64 MiB for each array in float64, of which at most eight exist at a time."""
+CHUNK = 1 << 22
+"""Elements compared at once: 32 MiB for each array in float64, of which about ten exist at a time."""
 
 SMALL_SQUARE = 2.0**-900
 """Sums of squares from here down may have lost terms: they are computed again, of scaled values."""
