@@ -2,13 +2,19 @@
 //
 // One CTA per SM walks over 128x256 tiles of C. Warpgroup 0 is the producer: one of its threads fills a ring of
 // shared-memory stages by TMA. Warpgroups 1 and 2 are consumers: each multiplies its 64 rows of A with the 256 rows
-// of B by wgmma.m64n256k16 and keeps 64x256 float32 accumulators in registers (128 a thread).
+// of B by wgmma.m64n256k16 and keeps 64x256 float32 accumulators in registers (128 a thread). When a tile is done, each warp
+// rounds its 16 rows to bf16, lays them down in shared memory by stmatrix, 64 columns at a time, and TMA takes them away
+// while the next tile is already being multiplied.
 //
-//   full[s]   the producer's TMA bytes of stage s have landed        (1 arrival + 49152 bytes a phase)
-//   empty[s]  both consumer warpgroups have finished reading stage s (2 arrivals a phase)
+//   full[s]      the producer's TMA bytes of stage s have landed        (1 arrival + 49152 bytes a phase)
+//   empty[s]     both consumer warpgroups have finished reading stage s (2 arrivals a phase)
+//   bulk groups  a warp's stores, one group a box: before a box is written again, its last store must have been read
 //
 // Requirements: K a positive multiple of 8 (TMA strides are multiples of 16 bytes), N even. M, N and K need not fill whole
-// tiles: TMA fills what lies outside with zeros, and the epilogue writes only what lies inside.
+// tiles: TMA fills what lies outside with zeros and does not store there. Rows of C that are no multiple of 16 bytes (N % 8)
+// cannot be stored by TMA; the threads then write their own elements.
+//
+// What each of these is worth was measured: docs/design/gemm-hopper.md.
 
 #include <cuda.h>
 #include <cuda_bf16.h>
@@ -25,6 +31,9 @@ constexpr int kStages = 4;
 constexpr int kConsumers = 2;                     // warpgroups, 64 rows of C each
 constexpr int kThreads = 128 * (1 + kConsumers);  // one producer warpgroup in front
 constexpr int kGroupM = 16;                       // tile rows walked together, so that their tiles of A and B stay in L2
+constexpr int kBoxRows = 16;                      // of C, of one warp
+constexpr int kBoxColumns = 64;                   // 128 bytes again
+constexpr int kBoxes = 2;                         // a warp fills one while TMA reads the other
 
 constexpr uint32_t kBytesA = kTileM * kTileK * sizeof(__nv_bfloat16);
 constexpr uint32_t kBytesB = kTileN * kTileK * sizeof(__nv_bfloat16);
@@ -33,11 +42,13 @@ constexpr uint32_t kBytesB = kTileN * kTileK * sizeof(__nv_bfloat16);
 struct __align__(1024) Shared {
   __nv_bfloat16 a[kStages][kTileM * kTileK];
   __nv_bfloat16 b[kStages][kTileN * kTileK];
+  __nv_bfloat16 c[kConsumers * 4][kBoxes][kBoxRows * kBoxColumns];
   uint64_t full[kStages];
   uint64_t empty[kStages];
 };
 static_assert(kBytesA % 1024 == 0 && kBytesB % 1024 == 0, "every stage must start on a swizzle boundary");
 constexpr int kSharedBytes = sizeof(Shared) + 1024;  // the dynamic buffer itself is aligned by hand below
+static_assert(kSharedBytes <= 227 * 1024, "more shared memory than a block of sm_90 may have");
 
 __device__ __forceinline__ uint32_t shared_address(const void* pointer) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
@@ -70,11 +81,40 @@ __device__ __forceinline__ void mbarrier_wait(uint64_t* barrier, uint32_t parity
 
 // ---- TMA (PTX ISA, "cp.async.bulk.tensor") ----
 
-__device__ __forceinline__ void tma_load_2d(void* to, const CUtensorMap* map, uint64_t* barrier, int column, int row) {
+// What L2 shall give up first (PTX ISA, "createpolicy"): what is read or written once for a long time.
+__device__ __forceinline__ uint64_t evict_first() {
+  uint64_t policy;
+  asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+
+__device__ __forceinline__ void tma_load(void* to, const CUtensorMap* map, uint64_t* barrier, int column, int row) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(
           shared_address(to)),
       "l"(map), "r"(shared_address(barrier)), "r"(column), "r"(row) : "memory");
+}
+
+__device__ __forceinline__ void tma_load(void* to, const CUtensorMap* map, uint64_t* barrier, int column, int row,
+                                         uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint"
+      " [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(shared_address(to)),
+      "l"(map), "r"(shared_address(barrier)), "r"(column), "r"(row), "l"(policy) : "memory");
+}
+
+// One store is one bulk group of the thread.
+__device__ __forceinline__ void tma_store(const CUtensorMap* map, const void* from, int column, int row, uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.L2::cache_hint [%0, {%2, %3}], [%1], %4;\n"
+      "cp.async.bulk.commit_group;" ::"l"(map),
+      "r"(shared_address(from)), "r"(column), "r"(row), "l"(policy) : "memory");
+}
+
+// Wait until all but the last kPending bulk groups of this thread have read their shared memory.
+template <int kPending>
+__device__ __forceinline__ void tma_store_wait() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");
 }
 
 // ---- wgmma (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions") ----
@@ -118,6 +158,66 @@ __device__ __forceinline__ void wgmma_m64n256k16(float (&d)[128], uint64_t a, ui
       : "l"(a), "l"(b), "r"(accumulate));
 }
 
+// ---- epilogue ----
+
+__device__ __forceinline__ uint32_t pack(float low, float high) {
+  const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
+  return *reinterpret_cast<const uint32_t*>(&pair);
+}
+
+// Four 8x8 matrices of bf16 pairs; lane l gives the address of row l % 8 of matrix l / 8 (PTX ISA, "stmatrix").
+__device__ __forceinline__ void stmatrix_x4(uint32_t to, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared::cta.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c), "r"(d)
+               : "memory");
+}
+
+// A warp's 16x256 of C through its boxes. Accumulator fragment of m64nNk16: in each group of 8 columns a thread has the pair
+// 2*(lane%4), 2*(lane%4)+1 of rows lane/4 and lane/4+8, which is what stmatrix takes.
+__device__ __forceinline__ void store_by_tma(const float (&d)[128], __nv_bfloat16 (&boxes)[kBoxes][kBoxRows * kBoxColumns],
+                                             const CUtensorMap* map, int column, int row, uint64_t policy) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int part = 0; part < kTileN / kBoxColumns; ++part) {
+    const __nv_bfloat16* box = boxes[part % kBoxes];
+    if (lane == 0) {
+      tma_store_wait<kBoxes - 1>();  // the box's own last store, up to kBoxes stores ago
+    }
+    __syncwarp();
+    // The 128-byte swizzle, by hand: chunk of 16 bytes x of row y lies where chunk x ^ (y % 8) would.
+    const uint32_t line = shared_address(box) + lane % 16 * 128;
+#pragma unroll
+    for (int pair = 0; pair < kBoxColumns / 16; ++pair) {
+      const float* v = d + (part * kBoxColumns + pair * 16) / 2;
+      stmatrix_x4(line + (((2 * pair + lane / 16) ^ (lane % 8)) * 16), pack(v[0], v[1]), pack(v[2], v[3]), pack(v[4], v[5]),
+                  pack(v[6], v[7]));
+    }
+    // Every lane makes its part of the box visible to TMA before one of them starts it.
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncwarp();
+    if (lane == 0) {
+      tma_store(map, box, column + part * kBoxColumns, row, policy);
+    }
+  }
+}
+
+// The same without TMA: every thread writes its pairs.
+__device__ __forceinline__ void store_by_threads(const float (&d)[128], __nv_bfloat16* c, int column, int row, int m, int n) {
+  const int lane = threadIdx.x % 32;
+  const int left = column + lane % 4 * 2;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int r = row + lane / 4 + half * 8;
+    __nv_bfloat16* line = c + static_cast<size_t>(r) * n;
+#pragma unroll
+    for (int j = 0; j < kTileN / 8; ++j) {
+      if (r < m && left + j * 8 < n) {
+        *reinterpret_cast<__nv_bfloat162*>(line + left + j * 8) =
+            __floats2bfloat162_rn(d[j * 4 + half * 2], d[j * 4 + half * 2 + 1]);
+      }
+    }
+  }
+}
+
 // Tiles are numbered so that kGroupM tile rows are walked together, column by column.
 __device__ __forceinline__ void tile_origin(int tile, int tiles_m, int tiles_n, int* row, int* column) {
   const int per_group = kGroupM * tiles_n;
@@ -129,8 +229,8 @@ __device__ __forceinline__ void tile_origin(int tile, int tiles_m, int tiles_n, 
 }
 
 __global__ void __launch_bounds__(kThreads, 1)
-    gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b, __nv_bfloat16* c, int m, int n,
-         int k) {
+    gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
+         const __grid_constant__ CUtensorMap map_c, __nv_bfloat16* c, int m, int n, int k) {
   extern __shared__ uint8_t raw[];
   Shared& shared = *reinterpret_cast<Shared*>((reinterpret_cast<uintptr_t>(raw) + 1023) & ~uintptr_t{1023});
 
@@ -153,27 +253,36 @@ __global__ void __launch_bounds__(kThreads, 1)
     // The producer needs few registers; what it gives back makes room for the consumers' accumulators.
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
     if (threadIdx.x == 0) {
+      const uint64_t once = evict_first();
       int stage = 0;
       uint32_t parity = 0;
+      bool backward = false;
       for (int tile = blockIdx.x; tile < tiles_m * tiles_n; tile += gridDim.x) {
         int row, column;
         tile_origin(tile, tiles_m, tiles_n, &row, &column);
         for (int step = 0; step < steps; ++step) {
+          // Every other tile is walked from its end: the CTAs' next tiles have mostly the same rows of A, and the columns
+          // of A that were read last are still in L2. B is different each time, and goes first when L2 needs room.
+          const int from = (backward ? steps - 1 - step : step) * kTileK;
           mbarrier_wait(&shared.empty[stage], parity ^ 1);
           mbarrier_expect(&shared.full[stage], kBytesA + kBytesB);
-          tma_load_2d(shared.a[stage], &map_a, &shared.full[stage], step * kTileK, row);
-          tma_load_2d(shared.b[stage], &map_b, &shared.full[stage], step * kTileK, column);
+          tma_load(shared.a[stage], &map_a, &shared.full[stage], from, row);
+          tma_load(shared.b[stage], &map_b, &shared.full[stage], from, column, once);
           if (++stage == kStages) {
             stage = 0;
             parity ^= 1;
           }
         }
+        backward = !backward;
       }
     }
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
     const int consumer = warpgroup - 1;
     const int thread = threadIdx.x % 128;
+    const int warp = threadIdx.x / 32 - 4;  // among the consumers'
+    const bool by_tma = n % 8 == 0;
+    const uint64_t once = evict_first();
     float d[128];
     int stage = 0;
     uint32_t parity = 0;
@@ -213,33 +322,24 @@ __global__ void __launch_bounds__(kThreads, 1)
         asm volatile("" : "+f"(d[i])::"memory");
       }
 
-      // Accumulator fragment of m64nNk16: warp w has rows 16w..16w+15; a thread has rows lane/4 and lane/4+8, and in each
-      // group of 8 columns the pair 2*(lane%4), 2*(lane%4)+1.
-      const int lane = thread % 32;
-      const int top = row + consumer * 64 + thread / 32 * 16 + lane / 4;
-      const int left = column + lane % 4 * 2;
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int r = top + half * 8;
-        __nv_bfloat16* line = c + static_cast<size_t>(r) * n;
-#pragma unroll
-        for (int j = 0; j < kTileN / 8; ++j) {
-          if (r < m && left + j * 8 < n) {
-            *reinterpret_cast<__nv_bfloat162*>(line + left + j * 8) =
-                __floats2bfloat162_rn(d[j * 4 + half * 2], d[j * 4 + half * 2 + 1]);
-          }
-        }
+      // Warp w of a warpgroup has rows 16w..16w+15 of its 64.
+      if (by_tma) {
+        store_by_tma(d, shared.c[warp], &map_c, column, row + warp * kBoxRows, once);
+      } else {
+        store_by_threads(d, c, column, row + warp * kBoxRows, m, n);
       }
     }
+    // Shared memory must outlive the stores that read it. The writes themselves are complete when the kernel is.
+    tma_store_wait<0>();
   }
 }
 
-// Tensor map of a row-major bf16 matrix, read in boxes of kTileK columns and `box_rows` rows with the 128-byte swizzle.
+// Tensor map of a row-major bf16 matrix, moved in boxes of 64 columns and `box_rows` rows with the 128-byte swizzle.
 static CUtensorMap tensor_map(const tvm::ffi::TensorView& matrix, uint32_t box_rows) {
   CUtensorMap map;
   const cuuint64_t sizes[2] = {static_cast<cuuint64_t>(matrix.size(1)), static_cast<cuuint64_t>(matrix.size(0))};
   const cuuint64_t strides[1] = {sizes[0] * sizeof(__nv_bfloat16)};
-  const cuuint32_t box[2] = {kTileK, box_rows};
+  const cuuint32_t box[2] = {64, box_rows};
   const cuuint32_t steps[2] = {1, 1};
   const CUresult result = cuTensorMapEncodeTiled(
       &map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, matrix.data_ptr(), sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
@@ -265,9 +365,10 @@ void run(tvm::ffi::TensorView a, tvm::ffi::TensorView b, tvm::ffi::TensorView c)
   const int tiles = ((m + kTileM - 1) / kTileM) * ((n + kTileN - 1) / kTileN);
   const CUtensorMap map_a = tensor_map(a, kTileM);
   const CUtensorMap map_b = tensor_map(b, kTileN);
+  const CUtensorMap map_c = n % 8 == 0 ? tensor_map(c, kBoxRows) : CUtensorMap{};
   const auto stream = static_cast<cudaStream_t>(TVMFFIEnvGetStream(a.device().device_type, a.device().device_id));
-  gemm<<<min(tiles, sm_count), kThreads, kSharedBytes, stream>>>(map_a, map_b, static_cast<__nv_bfloat16*>(c.data_ptr()), m, n,
-                                                                 k);
+  gemm<<<min(tiles, sm_count), kThreads, kSharedBytes, stream>>>(map_a, map_b, map_c,
+                                                                 static_cast<__nv_bfloat16*>(c.data_ptr()), m, n, k);
   check(cudaGetLastError(), "launch");
 }
 
