@@ -41,6 +41,7 @@ def starting(hopper_gpu: Gpu, built: BuildResult, settings: Settings) -> Callabl
     from ptxbench.evaluate.device.layout import Layout, Region, Slot
     from ptxbench.evaluate.device.lent import LentMemory
 
+    torch.zeros(1, device="cuda")  # the context that lent memory is made in
     assert built.library is not None
     library = built.library.read_bytes()
     regions = [Region(name, "float32", (N,), buffer, 0, 4096, 4 * N, 12288) for buffer, name in enumerate("xy")]
@@ -82,7 +83,7 @@ def test_memcheck_accuses_no_clean_call(starting, entry):
         ("shared_oob", "invalid_shared_write", "shared_oob", "tile[threadIdx.x + n]"),
         ("null_write", "invalid_global_write", "null_write", "uintptr_t(threadIdx.x)*4"),
         ("bulk_oob", "invalid_global_read", "bulk_oob", "cp.async.bulk"),
-        ("trap", "trace_breakpoint_trap", "trap", '"trap;"'),
+        ("trap", "trace_breakpoint_trap", "trap", "y[threadIdx.x] = 1.f;"),  # the hardware names the instruction after it
         ("host_crash", "invalid_global_write", "oob_write", "y[i + Step] = v;"),
         ("exits", "invalid_global_write", "oob_write", "y[i + Step] = v;"),
     ],

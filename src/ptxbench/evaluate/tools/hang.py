@@ -16,7 +16,8 @@ from ptxbench.toolchain.paths import spelled_out
 SECONDS = 15.0
 MOST_PLACES = 5
 """Source lines that a text names: those where most threads are."""
-_LIMITS = ProcessLimits(wall_seconds=SECONDS, memory_bytes=64 << 30, output_bytes=2 << 20)
+_LIMITS = ProcessLimits(wall_seconds=SECONDS, cpu_seconds=60, output_bytes=2 << 20)
+"""No bound on the address space: the debugger reserves as much of it as the driver does."""
 
 _INDEX = r"\(\d+,\d+,\d+\)"
 _KERNEL = re.compile(
