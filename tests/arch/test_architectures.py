@@ -72,3 +72,32 @@ def test_the_roofline_of_the_headline_gemm_is_bound_by_arithmetic():
     flops, moved = 2 * m * n * k, 2 * (m * k + n * k + m * n)
     assert arch.DEVICES["h100"].roofline_us(flops, moved) == pytest.approx(flops / 989.4e12 * 1e6)
     assert arch.DEVICES["h100"].roofline_us(1, moved) == pytest.approx(moved / 3.35e12 * 1e6)
+
+
+@pytest.mark.parametrize(
+    ("opcode", "flops"),
+    [
+        ("HGMMA.64x256x16.F32.BF16", 2 * 64 * 256 * 16 // 4),
+        ("HGMMA.64x8x16.F16", 2 * 64 * 8 * 16 // 4),
+        ("QGMMA.64x64x32.F32.E4M3.E4M3", 2 * 64 * 64 * 32 // 4),
+        ("IGMMA.64x8x32.S8.S8", 2 * 64 * 8 * 32 // 4),
+        ("BGMMA.64x8x256.AND.POPC", 2 * 64 * 8 * 256 // 4),
+        ("HGMMA", None),
+        ("bookkeeping:HGMMA.64x8x16.F16", None),
+        ("HMMA.16816.F32.BF16", None),
+        ("UTMALDG.2D", None),
+        ("FFMA", None),
+    ],
+)
+def test_flops_of_a_warps_share_of_a_warpgroup_instruction(opcode, flops):
+    assert HOPPER.mma_flops(opcode) == flops
+
+
+def test_no_flops_where_the_opcode_does_not_say_its_shape():
+    assert BLACKWELL.mma_flops("UTCHMMA") is None
+    assert arch.get("cpu").mma_flops("HGMMA.64x256x16.F32.BF16") is None
+
+
+def test_a_naive_gemm_executes_as_many_warpgroup_instructions_as_its_flops_say():
+    m, n, k = 1024, 512, 512
+    assert 16384 * HOPPER.mma_flops("HGMMA.64x64x16.F32.BF16") == 2 * m * n * k
