@@ -51,7 +51,7 @@ def count(start: Start, kernels: Sequence[KernelBuild], limits: Limits, settings
         report, log = folder / "counts.ncu-rep", folder / "log"
         more = {"NV_COMPUTE_PROFILER_DISABLE_STOCK_FILE_DEPLOYMENT": "1"}
         tool = Tool(_command(program, report, log), environment(folder) | more)
-        ended = run_under(tool, start, _profile, exact=False, load_s=limits.load_s, seconds=limits.prove_s)
+        ended = run_under(tool, start, _profile, exact=False, seconds=limits.prove_s)
         said = _read_log(log)
         if NO_PERMISSION in said:
             return Executed(why=f"this user may not read performance counters ({NO_PERMISSION})", permission=True)

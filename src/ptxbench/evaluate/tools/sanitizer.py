@@ -48,7 +48,7 @@ def check(
     with scratch_folder() as folder:
         report, log = folder / "report.xml", folder / "log"
         tool = Tool(_command(program, checker, report, log), environment(folder))
-        ended = run_under(tool, start, _call, exact=True, load_s=limits.load_s, seconds=limits.sanitize_s)
+        ended = run_under(tool, start, _call, exact=True, seconds=limits.sanitize_s)
         if ended.why is not None:
             return _unknown(checker, ended.why)
         try:

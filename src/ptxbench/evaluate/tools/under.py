@@ -52,7 +52,7 @@ class Ended:
     why: str | None = None
 
 
-def run_under(tool: Tool, start: Start, request: Request, *, exact: bool, load_s: float, seconds: float) -> Ended:
+def run_under(tool: Tool, start: Start, request: Request, *, exact: bool, seconds: float) -> Ended:
     """Run a candidate once under a tool, all within ``seconds``.
 
     A child that does not even start is the tool's fault here: it starts without a tool, or there would be nothing to look into.
@@ -65,9 +65,7 @@ def run_under(tool: Tool, start: Start, request: Request, *, exact: bool, load_s
             return Ended(why=in_one_line(f"the candidate's process does not start under it: {error.message}"))
         answer = child.load()
         if isinstance(answer, RunFailure):
-            return Ended(
-                failure=answer, why=f"the candidate does not load under it within {load_s:g} s: {in_one_line(answer.text)}"
-            )
+            return Ended(failure=answer, why=f"the candidate does not load under it: {in_one_line(answer.text)}")
         answer = request(child, max(0.0, deadline - time.monotonic()))
         failure = answer if isinstance(answer, RunFailure) else None
         if failure is not None and failure.kind == "timeout":
