@@ -22,6 +22,7 @@ _SYSTEM = (
     "/etc/passwd", "/etc/group", "/etc/ssl/openssl.cnf",
 )  # fmt: skip
 """Of ``/etc`` only what loader and C library read: a Python candidate may read files of every mode (``identity.py``)."""
+_DRIVER = ("/proc/driver/nvidia", "/proc/devices", "/sys/module", "/sys/bus", "/sys/devices")
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
 
 
@@ -59,6 +60,8 @@ def confine(readable: tuple[str, ...], devices: tuple[str, ...] = ()) -> int:
             _allow(ruleset, path, _READ_FILE | _READ_DIR | _EXECUTE)
         for path in _DEVICES:
             _allow(ruleset, path, _READ_FILE | _WRITE_FILE)
+        for path in _DRIVER if devices else ():
+            _allow(ruleset, path, _READ_FILE | _READ_DIR)
         for path in devices:
             _allow(ruleset, path, _READ_FILE | _WRITE_FILE | (_CONTROL_DEVICE if version >= 5 else 0))
         if libc.syscall(RESTRICT_SELF, ruleset, 0) != 0:

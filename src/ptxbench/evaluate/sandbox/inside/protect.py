@@ -48,18 +48,23 @@ class Protections:
             os._exit(0)
         prctl(PR_SET_NO_NEW_PRIVS, 1)
         report["no_new_privs"] = True
-        if self._full:
-            nodes = tuple(self._device["nodes"]) if self._device else ()
-            report["landlock"] = landlock.confine(tuple(setup["readable"]), nodes)
+        if self._full and self._device is None:
+            self._confine()
 
     def seal(self) -> None:
         """Own files closed to others, system calls filtered in every thread. Raises ``OSError``."""
         if not self._full:
             return
+        if self._device is not None:
+            self._confine()
         identity.hide()
         if self._filter:
             seccomp.install(self._filter)
             self.report["seccomp"] = True
+
+    def _confine(self) -> None:
+        nodes = tuple(self._device["nodes"]) if self._device else ()
+        self.report["landlock"] = landlock.confine(tuple(self._setup["readable"]), nodes)
 
     def _drop(self) -> None:
         is_root, readable = self.report["root"], bool(self._setup["readable"])
