@@ -17,7 +17,7 @@ from ptxbench.core.store import ContentStore
 from ptxbench.schema import Build, Candidate, Diagnostic, Language, Limits, ToolchainVersions, Violation
 from ptxbench.toolchain.cache import BuildCache, CachedBuild
 from ptxbench.toolchain.command import PolicyInputs, flags
-from ptxbench.toolchain.compile import compile_candidate
+from ptxbench.toolchain.compile import How, compile_candidate
 from ptxbench.toolchain.disassembly import sass
 from ptxbench.toolchain.fitness import fit_macros
 from ptxbench.toolchain.headers import Header
@@ -133,9 +133,9 @@ class Builder:
             return self._record(job, reading, self._violations(job, reading))
 
     def _run(self, job: _Job, scratch: Path, slim: tuple[str, ...] | None) -> Reading:
-        parallel = self.settings.jobs != 1
+        how: How = "steps" if self.settings.jobs == 1 else "halves"
         compilation = compile_candidate(
-            job.candidate, job.tools, job.policy, scratch, job.limits, job.cancel, slim=slim, parallel=parallel
+            job.candidate, job.tools, job.policy, scratch, job.limits, job.cancel, slim=slim, how=how
         )
         return read(job.candidate, job.tools, compilation, job.limits)
 

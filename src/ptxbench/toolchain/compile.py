@@ -8,6 +8,7 @@ import shutil
 import threading
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from ptxbench.core.atomic import storage_error
 from ptxbench.core.errors import StorageError
@@ -24,6 +25,9 @@ FILE_BYTES = 256 << 20
 OUTPUT_BYTES = 1 << 20
 LEAST_FREE_BYTES = 32 << 20
 """A compiler that failed on a disk with less room than this is not believed: the disk, not the candidate, may be why."""
+
+How = Literal["halves", "steps", "nvcc"]
+"""Who runs the steps of a CUDA build: we, two at a time or one at a time, or nvcc itself."""
 
 _EPOCH = 1_000_000_000
 """Time of change of every source: ptxas writes it into the cubin's line table."""
@@ -64,12 +68,12 @@ def compile_candidate(
     cancel: threading.Event | None = None,
     *,
     slim: tuple[str, ...] | None = None,
-    parallel: bool = True,
+    how: How = "halves",
 ) -> Compilation:
     """Compile a CUDA or C++ candidate in ``scratch``, an empty folder.
 
-    ``slim`` asks for the slim TVM-FFI headers, with these macros (``fitness.fit_macros``). ``parallel`` allows two compiler
-    processes at a time. A failure of the compiler is part of the result. Raises ``StorageError`` when the disk is full,
+    ``slim`` asks for the slim TVM-FFI headers, with these macros (``fitness.fit_macros``). ``how`` says who runs nvcc's steps; it
+    does not change what they make. A failure of the compiler is part of the result. Raises ``StorageError`` when the disk is full,
     ``Cancelled`` when ``cancel`` is set.
     """
     try:
@@ -89,11 +93,12 @@ def compile_candidate(
         output_bytes=OUTPUT_BYTES,
     )
     stem = Path(candidate.entry_file).stem
-    steps = plan(run, scratch / SOURCES, stem, bounds, cancel) if candidate.language is Language.CUDA else None
+    planned = candidate.language is Language.CUDA and how != "nvcc"
+    steps = plan(run, scratch / SOURCES, stem, bounds, cancel) if planned else None
     if steps is None:
         completed = run_tool(run.argv, limits=bounds, env=run.env, cwd=scratch / SOURCES, cancel=cancel)
     else:
-        completed = run_plan(steps, scratch / SOURCES, bounds, cancel, parallel=parallel)
+        completed = run_plan(steps, scratch / SOURCES, bounds, cancel, parallel=how == "halves")
     if not completed.ok:
         ensure_space(scratch)
     return Compilation(scratch, stem, completed, headers.kind)

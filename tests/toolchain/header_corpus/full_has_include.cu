@@ -1,0 +1,13 @@
+// header: full
+// good: run
+#include <tvm/ffi/tvm_ffi.h>
+
+#if __has_include(<tvm/ffi/container/map.h>)
+static int which = 1;
+#else
+static int which = 2;
+#endif
+
+int run() { return which; }
+
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(run, run);
