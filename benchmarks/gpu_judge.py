@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -73,11 +74,19 @@ class Bench:
     """One evaluator, kept over all parts."""
 
     def __init__(self, settings: Settings, gpu: Gpu) -> None:
-        self.gpu = gpu
+        self.settings = settings
         self.task: Task = load().task(TASK, arch=ARCH)
         self.evaluator = LocalEvaluator(Builder(settings), gpus=[gpu])
 
+    async def build(self) -> dict[str, float]:
+        """Compile every kernel, all at once; return the seconds of each."""
+        names = sorted(EXPECTED.keys() | COMPARE_ONLY.keys())
+        builder = Builder(self.settings)
+        results = await asyncio.gather(*(asyncio.to_thread(builder.build, candidate(name)) for name in names))
+        return {name: round(result.build.seconds, 2) for name, result in zip(names, results, strict=True)}
+
     async def evaluate(self, name: str, **options: Any) -> Evaluation:
+        """Evaluate a kernel on the headline workload."""
         return await self.evaluator.evaluate(candidate(name), self.task, EvaluateOptions(**options))
 
 
@@ -152,7 +161,7 @@ async def warm(bench: Bench, repeats: int = 7) -> dict[str, Any]:
 
 
 async def counters(bench: Bench) -> dict[str, Any]:
-    """Executed instructions of the reference GEMM: CUPTI against ncu against arithmetic."""
+    """Count the reference GEMM's executed instructions: by CUPTI, by ncu, by arithmetic."""
     found: dict[str, Any] = {}
     for method in ("cupti", "ncu"):
         result = await bench.evaluate(REFERENCE, stages=("compare", "prove"), proof=method)
@@ -252,19 +261,22 @@ sys.meta_path.insert(0, Hidden)
 
 
 def environment_faults() -> dict[str, Any]:
-    """What a machine can lack, each as one command."""
+    """Take away what a machine can lack, each for one command."""
     kernel = str(kernel_path(f"{ARCH}/{REFERENCE}/kernel.cu"))
+    blackwell = str(kernel_path("sm_100a/tcgen05_tile/kernel.cu"))
     reference = ("eval", kernel, "--task", TASK, "--json")
-    found = {
-        "other_architecture": command("eval", str(kernel_path("sm_100a/tcgen05_tile/kernel.cu")), "--task", TASK, "--arch", "sm_100a",
-                                      "--json"),
-        "other_architecture_gpu_asked": command("eval", str(kernel_path("sm_100a/tcgen05_tile/kernel.cu")), "--task", TASK, "--arch",
-                                                "sm_100a", "--backend", "gpu", "--json"),
-        "no_cupti": command(*reference, "--stages", "compare,time,prove", drop="cupti"),
-        "no_torch": command(*reference, "--backend", "gpu", drop="torch"),
-        "no_gpu_visible": command(*reference, "--backend", "gpu", CUDA_VISIBLE_DEVICES=""),
-        "full_device": full_device(reference),
-    }  # fmt: skip
+    other = ("eval", blackwell, "--task", TASK, "--arch", "sm_100a", "--json")
+    with ThreadPoolExecutor() as pool:
+        # These need no GPU to themselves.
+        running = {
+            "other_architecture": pool.submit(command, *other),
+            "other_architecture_gpu_asked": pool.submit(command, *other, "--backend", "gpu"),
+            "no_torch": pool.submit(command, *reference, "--backend", "gpu", drop="torch"),
+            "no_gpu_visible": pool.submit(command, *reference, "--backend", "gpu", CUDA_VISIBLE_DEVICES=""),
+        }
+        found = {name: future.result() for name, future in running.items()}
+    found["no_cupti"] = command(*reference, "--stages", "compare,time,prove", drop="cupti")
+    found["full_device"] = full_device(reference)
     expected: dict[str, Callable[[dict[str, Any]], bool]] = {
         "other_architecture": lambda r: r["exit"] == 4 and r["outcome"] is None,
         "other_architecture_gpu_asked": lambda r: r["exit"] == 3 and r["error"] == "no_gpu",
@@ -337,6 +349,7 @@ async def measure(parts: tuple[str, ...]) -> dict[str, Any]:
     }
     asked: dict[str, Callable[[Bench], Any]] = {"verdicts": verdicts, "warm": warm, "counters": counters, "endurance": endurance}
     try:
+        figures["build_seconds_all_at_once"] = await bench.build()
         for name, part in asked.items():
             if name in parts:
                 figures[name] = await part(bench)
