@@ -1,5 +1,9 @@
 """Run one built GEMM candidate on the GPU, in a process of its own, and print what came out as JSON.
 
+Three draws of fresh inputs are compared with a float32 product; the output is filled with NaN before each. Latencies of candidate
+and torch.matmul are taken in turns, so that both meet the same clocks: 40 calls each over three input sets, L2 overwritten before
+every call, CUDA events around the call alone, medians in microseconds.
+
 usage: call_gemm.py LIBRARY LIBTVM_FFI M N K
 """
 
@@ -7,7 +11,10 @@ from __future__ import annotations
 
 import ctypes
 import json
+import statistics
 import sys
+from collections.abc import Callable
+from functools import partial
 
 import torch
 
@@ -50,6 +57,47 @@ def pack(tensors: list[torch.Tensor]) -> tuple[ctypes.Array[TVMFFIAny], list[obj
     return arguments, keep
 
 
+Run = Callable[..., int]
+
+
+def call(run: Run, arguments: ctypes.Array[TVMFFIAny], keep: list[object]) -> None:
+    """Call the candidate; ``keep`` is what the arguments point to."""
+    status = run(None, arguments, len(arguments), ctypes.byref(TVMFFIAny()))
+    if status:
+        raise SystemExit(f"run returned {status}")
+
+
+def inputs(m: int, n: int, k: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+    generator = torch.Generator("cuda").manual_seed(seed)
+    a = torch.randn(m, k, device="cuda", generator=generator).bfloat16()
+    b = torch.randn(n, k, device="cuda", generator=generator).bfloat16()
+    return a, b
+
+
+def latencies(run: Run, m: int, n: int, k: int) -> tuple[float, float]:
+    """Return the median latencies of the candidate and of torch.matmul in microseconds."""
+    calls: list[tuple[Callable[[], object], Callable[[], object]]] = []
+    for seed in range(3, 6):
+        a, b = inputs(m, n, k, seed)
+        c = torch.empty(m, n, device="cuda", dtype=torch.bfloat16)
+        arguments, keep = pack([a, b, c])
+        calls.append((partial(call, run, arguments, [a, b, c, keep]), partial(torch.matmul, a, b.T, out=c)))
+    cache = torch.empty(2 * torch.cuda.get_device_properties(0).L2_cache_size, dtype=torch.uint8, device="cuda")
+    samples: tuple[list[tuple[torch.cuda.Event, torch.cuda.Event]], ...] = ([], [])
+    for number in range(10 + 40):
+        for side in (0, 1):
+            start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            cache.zero_()
+            start.record()
+            calls[number % len(calls)][side]()
+            end.record()
+            if number >= 10:
+                samples[side].append((start, end))
+    torch.cuda.synchronize()
+    candidate, reference = (statistics.median(start.elapsed_time(end) for start, end in pairs) * 1000 for pairs in samples)
+    return candidate, reference
+
+
 def main() -> None:
     library, libtvm = sys.argv[1:3]
     m, n, k = map(int, sys.argv[3:6])
@@ -58,17 +106,12 @@ def main() -> None:
     run = ctypes.CDLL(library)["__tvm_ffi_run"]
     worst, mismatches, unwritten = 0.0, 0, 0
     for seed in range(3):
-        generator = torch.Generator("cuda").manual_seed(seed)
-        a = torch.randn(m, k, device="cuda", generator=generator).bfloat16()
-        b = torch.randn(n, k, device="cuda", generator=generator).bfloat16()
+        a, b = inputs(m, n, k, seed)
         c = torch.full((m, n), float("nan"), device="cuda", dtype=torch.bfloat16)
         torch.cuda.synchronize()
         arguments, keep = pack([a, b, c])
-        status = run(None, arguments, len(arguments), ctypes.byref(TVMFFIAny()))
+        call(run, arguments, keep)
         torch.cuda.synchronize()
-        del keep
-        if status:
-            raise SystemExit(f"run returned {status}")
         torch.backends.cuda.matmul.allow_tf32 = False
         expected = a.float() @ b.float().T
         got = c.float()
@@ -76,20 +119,7 @@ def main() -> None:
         mismatches += int((~torch.isclose(got, expected, atol=1e-2, rtol=1e-2)).sum())
         worst = max(worst, float((got - expected).norm() / expected.norm()))
 
-    def clock(call: object, repeats: int = 20) -> float:
-        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        for _ in range(3):
-            call()  # type: ignore[operator]
-        start.record()
-        for _ in range(repeats):
-            call()  # type: ignore[operator]
-        end.record()
-        torch.cuda.synchronize()
-        return start.elapsed_time(end) / repeats * 1000
-
-    arguments, _keep = pack([a, b, c])
-    candidate_us = clock(lambda: run(None, arguments, len(arguments), ctypes.byref(TVMFFIAny())))
-    reference_us = clock(lambda: torch.matmul(a, b.T))
+    candidate_us, reference_us = latencies(run, m, n, k)
     print(
         json.dumps(
             {
