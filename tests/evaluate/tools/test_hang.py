@@ -38,12 +38,15 @@ def test_many_lines_are_bounded():
 
 
 def test_a_debugger_is_told_to_load_nothing_of_the_candidate_and_may_read_the_process(recorded, tmp_path, program):
-    text = f"#!/bin/sh\nprintf '%s\\n' \"$@\" > {tmp_path}/arguments\ncat {recorded}/hang_barrier.txt\n"
+    text = (
+        f"#!/bin/sh\nprintf '%s\\n' \"$@\" > {tmp_path}/arguments\nenv > {tmp_path}/environment\ncat {recorded}/hang_barrier.txt\n"
+    )
     found = inspect_hang(os.getpid(), Settings(cuda_gdb=program(tmp_path / "cuda-gdb", text)))
     assert found is not None and found.endswith("256 threads at src/faults.cu:57")
     arguments = (tmp_path / "arguments").read_text().splitlines()
     assert arguments[:2] == ["-nx", "-batch"] and arguments[2:4] == ["-iex", "set auto-load off"]
     assert arguments[arguments.index("-p") + 1] == str(os.getpid())
+    assert "TMPDIR" not in (tmp_path / "environment").read_text(), "the debugger meets the driver of the process there"
 
 
 def test_a_debugger_that_hangs_is_given_up(tmp_path, program, monkeypatch):

@@ -10,7 +10,7 @@ from ptxbench.core.errors import ToolMissing
 from ptxbench.core.process import ProcessLimits, run_tool
 from ptxbench.core.settings import Settings
 from ptxbench.evaluate.tools import locate
-from ptxbench.evaluate.tools.under import environment, scratch_folder
+from ptxbench.evaluate.tools.under import scratch_folder
 from ptxbench.toolchain.paths import spelled_out
 
 SECONDS = 15.0
@@ -31,15 +31,16 @@ def inspect_hang(pid: int, settings: Settings | None = None) -> str | None:
     """Say which kernels run in a process and at which source lines their threads are; None when that cannot be found out.
 
     For the moment between a time-out and the end of the process: it is stopped while it is looked at, for half a second as a rule
-    and ``SECONDS`` at most. It must be one that may be traced: of the same user, dumpable, and no system call filter that stands in
-    the way of the debugger's helper in it.
+    and ``SECONDS`` at most. Not for one in the whole sandbox, where the driver cannot start the helper that a debugger needs.
     """
     try:
         program = locate.cuda_gdb(settings or Settings())
     except ToolMissing:
         return None
     with scratch_folder() as folder:
-        done = run_tool(_command(program, pid), limits=_LIMITS, env=environment(folder) | {"LC_ALL": "C.UTF-8"})
+        # No TMPDIR: the debugger and the driver in the process meet there, and a child has none.
+        env = {"PATH": locate.SYSTEM_PATH, "HOME": str(folder), "LC_ALL": "C.UTF-8"}
+        done = run_tool(_command(program, pid), limits=_LIMITS, env=env)
     return describe(done.stdout) if not done.timed_out else None
 
 
