@@ -180,7 +180,7 @@ __device__ __forceinline__ void store_by_tma(const float (&d)[128], __nv_bfloat1
   for (int part = 0; part < kTileN / kBoxColumns; ++part) {
     const __nv_bfloat16* box = boxes[part % kBoxes];
     if (lane == 0) {
-      tma_store_wait<kBoxes - 1>();  // the box's own last store, up to kBoxes stores ago
+      tma_store_wait<kBoxes - 1>();  // all but the last store have been read, so this box is free
     }
     __syncwarp();
     // The 128-byte swizzle, by hand: chunk of 16 bytes x of row y lies where chunk x ^ (y % 8) would.
