@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 from ptxbench.core.settings import Settings
 from ptxbench.evaluate.tools.debug import explain
@@ -61,6 +62,8 @@ def test_a_hang_is_looked_into_while_it_hangs(starting, tmp_path, program, recor
     """The debugger sees a process that lives, is the child, and is gone afterwards."""
     script = (
         f"#!{sys.executable}\nimport sys\npid = sys.argv[sys.argv.index('-p') + 1]\n"
+        f"open({str(tmp_path / 'theirs')!r}, 'w').write(open(f'/proc/{{pid}}/environ').read().replace('\\0', '\\n'))\n"
+        f"open({str(tmp_path / 'ours')!r}, 'w').write(__import__('os').environ['TMPDIR'])\n"
         f"open({str(tmp_path / 'seen')!r}, 'w').write(pid + ' ' + open(f'/proc/{{pid}}/stat').read())\n"
         f"print(open({str(recorded / 'hang_barrier.txt')!r}).read())\n"
     )
@@ -72,7 +75,9 @@ def test_a_hang_is_looked_into_while_it_hangs(starting, tmp_path, program, recor
     )
     pid, stat = (tmp_path / "seen").read_text().split(" ", 1)
     assert stat.rpartition(")")[2].split()[0] == "R", "it was running when it was looked at"
-    assert not (tmp_path.__class__("/proc") / pid).exists()
+    assert not (Path("/proc") / pid).exists()
+    meeting = (tmp_path / "ours").read_text()
+    assert f"TMPDIR={meeting}" in (tmp_path / "theirs").read_text().splitlines() and not Path(meeting).exists()
 
 
 def test_a_hang_without_a_debugger_has_nothing_to_add(starting, tmp_path, limits):

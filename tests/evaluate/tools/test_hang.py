@@ -46,7 +46,7 @@ def test_a_debugger_is_told_to_load_nothing_of_the_candidate_and_may_read_the_pr
     arguments = (tmp_path / "arguments").read_text().splitlines()
     assert arguments[:2] == ["-nx", "-batch"] and arguments[2:4] == ["-iex", "set auto-load off"]
     assert arguments[arguments.index("-p") + 1] == str(os.getpid())
-    assert "TMPDIR" not in (tmp_path / "environment").read_text(), "the debugger meets the driver of the process there"
+    assert "TMPDIR" not in (tmp_path / "environment").read_text(), "a process without one has the driver's meeting place elsewhere"
 
 
 def test_a_debugger_that_hangs_is_given_up(tmp_path, program, monkeypatch):

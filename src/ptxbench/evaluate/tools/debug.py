@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Waited
 from contextlib import suppress
+from pathlib import Path
 
 from ptxbench.core.errors import JudgeError
 from ptxbench.core.settings import Settings
 from ptxbench.evaluate.sandbox.launch import Tool
 from ptxbench.evaluate.tools import sanitizer
 from ptxbench.evaluate.tools.hang import SECONDS, inspect_hang
-from ptxbench.evaluate.tools.under import Start
+from ptxbench.evaluate.tools.under import Start, scratch_folder
 from ptxbench.schema import KernelBuild, Limits, RunFailure, Sanitizer
 
 DEVICE_FAULTS = {700, 702, 709, 710, 714, 715, 716, 717, 718, 719}
@@ -68,7 +69,7 @@ def _hang(start: Start, limits: Limits, settings: Settings | None) -> str | None
     """Make the call again without most of the sandbox, and look into the process while it hangs."""
     wait = min(HANG_SECONDS, limits.run_s)
     try:
-        with start(Tool(()), False) as child, ThreadPoolExecutor(1) as pool:
+        with scratch_folder() as folder, start(_unsandboxed(folder), False) as child, ThreadPoolExecutor(1) as pool:
             if isinstance(child.load(), RunFailure):
                 return None
             call = pool.submit(child.call, [0], wait + SECONDS + 10.0)
@@ -76,10 +77,15 @@ def _hang(start: Start, limits: Limits, settings: Settings | None) -> str | None
                 call.result(wait)
             except Waited:
                 try:
-                    return inspect_hang(child.pid, settings)
+                    return inspect_hang(child.pid, settings, folder)
                 finally:
                     with suppress(ProcessLookupError):
                         os.killpg(child.pid, signal.SIGKILL)
             return f"in a run of its own the call came back within {wait:g} s: it does not hang every time"
     except JudgeError:  # what cannot be started once more has nothing to add
         return None
+
+
+def _unsandboxed(folder: Path) -> Tool:
+    """Return a tool that is none: it takes off what a debugger would trip over, and gives the process a TMPDIR to share."""
+    return Tool((), {"TMPDIR": str(folder)})

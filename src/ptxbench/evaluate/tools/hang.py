@@ -27,19 +27,22 @@ _OWNER = re.compile(r"Kernel (?P<number>\d+)")
 _THREADS = re.compile(rf"[* ](?: +{_INDEX}){{4}} +(?P<count>\d+) +0x[0-9a-f]+ +(?P<file>\S+) +(?P<line>\d+) *")
 
 
-def inspect_hang(pid: int, settings: Settings | None = None) -> str | None:
+def inspect_hang(pid: int, settings: Settings | None = None, temporary: Path | None = None) -> str | None:
     """Say which kernels run in a process and at which source lines their threads are; None when that cannot be found out.
 
     For the moment between a time-out and the end of the process: it is stopped while it is looked at, for half a second as a rule
     and ``SECONDS`` at most. Not for one in the whole sandbox, where the driver cannot start the helper that a debugger needs.
+    ``temporary`` is the process's TMPDIR, None for one that has none: debugger and driver meet in that folder (CUDA-GDB manual,
+    "Temporary Directory"), and leave something in it.
     """
     try:
         program = locate.cuda_gdb(settings or Settings())
     except ToolMissing:
         return None
     with scratch_folder() as folder:
-        # No TMPDIR: the debugger and the driver in the process meet there, and a child has none.
         env = {"PATH": locate.SYSTEM_PATH, "HOME": str(folder), "LC_ALL": "C.UTF-8"}
+        if temporary is not None:
+            env["TMPDIR"] = str(temporary)
         done = run_tool(_command(program, pid), limits=_LIMITS, env=env)
     return describe(done.stdout) if not done.timed_out else None
 
