@@ -7,7 +7,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from ptxbench.evaluate.device.plan import Plan, plan
+from ptxbench.core.errors import JudgeError
+from ptxbench.evaluate.device.plan import TRIALS, Plan, plan
 from ptxbench.evaluate.judge.held import Held, InputSet, ReferenceFailed
 from ptxbench.evaluate.sandbox.claims import TimeMethod
 from ptxbench.evaluate.sandbox.inside.activity import ActivityTrace, Unavailable
@@ -16,13 +17,10 @@ from ptxbench.evaluate.sandbox.inside.packages import PackageFinder
 from ptxbench.evaluate.sandbox.inside.timing import Timing
 from ptxbench.evaluate.sandbox.launch import CuptiPaths
 
-Trials = list[list[float]]
-"""Latencies in microseconds, a list for each trial."""
-
 FLUSH_MULTIPLE = 2
 """How many times the L2 cache's size is written before each timed call."""
-DEAR_S = 0.3
-"""A reference whose trials take longer is not measured anew before and after each candidate (protocol section 5) …"""
+DEAR_S = 0.3 / (TRIALS + 1)
+"""A reference of which a trial takes longer (all of them: 0.3 s) is not measured anew for each candidate (protocol section 5) …"""
 AGREES = 0.02
 """… while a few calls of it agree with what was measured to this part."""
 PROBE = Plan(2, 5)
@@ -35,7 +33,7 @@ class ReferenceClock:
     def __init__(self, cupti: CuptiPaths, l2_bytes: int) -> None:
         self.flush_bytes = FLUSH_MULTIPLE * l2_bytes
         self._timing = Timing(Driver(load_driver(), 0), self.flush_bytes)
-        self._known: dict[tuple[str, int, TimeMethod], Trials] = {}
+        self._known: dict[tuple[str, int, TimeMethod], list[float]] = {}
         self._trace: ActivityTrace | None = None
         self.why: str | None = None
         finder = PackageFinder(("cupti", "numpy", "cuda"), cupti.packages) if cupti.packages else None
@@ -49,18 +47,19 @@ class ReferenceClock:
         """``cupti``, or ``events`` where it is missing."""
         return "events" if self._trace is None else "cupti"
 
-    def measure(self, held: Held, sets: Sequence[InputSet], trials: int, method: TimeMethod) -> Trials:
-        """Return the reference's latencies on the input sets in turn, the caches cold. Raises ``ReferenceFailed``."""
+    def measure(self, held: Held, sets: Sequence[InputSet], method: TimeMethod) -> list[float]:
+        """Return the microseconds of one trial of the reference on the input sets in turn, the caches cold.
+
+        Raises ``ReferenceFailed``.
+        """
         key = (held.task.hash, held.seed, method)
         known = self._known.get(key)
         if known is not None:
             probed = statistics.median(self._trial(held, sets, PROBE, method))
-            if abs(probed / _typical(known) - 1.0) <= AGREES:
+            if abs(probed / statistics.median(known) - 1.0) <= AGREES:
                 return known
         began = time.monotonic()
-        held.compute(held.reference, sets[0].inputs)
-        chosen = plan(time.monotonic() - began)
-        measured = [self._trial(held, sets, chosen, method) for _ in range(trials)]
+        measured = self._trial(held, sets, plan(held.reference_s), method)
         if time.monotonic() - began > DEAR_S:
             self._known[key] = measured
         return measured
@@ -74,6 +73,8 @@ class ReferenceClock:
         if method == "cupti" and self._trace is not None:
             try:
                 found: dict[str, Any] = self._timing.by_activity(self._trace, order, chosen.warm_up, _nothing, launch)
+            except Unavailable as error:
+                raise JudgeError(f"CUPTI, which was there, has failed in the judge: {error}") from error
             finally:
                 self._trace.stop()
         else:
@@ -85,7 +86,3 @@ class ReferenceClock:
 
 def _nothing(slot: int, stream: int) -> None:
     """Poison nothing: a reference's outputs are fresh memory."""
-
-
-def _typical(trials: Trials) -> float:
-    return statistics.fmean(map(statistics.median, trials))

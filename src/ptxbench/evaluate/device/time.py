@@ -22,8 +22,6 @@ from ptxbench.evaluate.time import Timed
 from ptxbench.evaluate.timed_outputs import TimedOutputs
 from ptxbench.schema import Clocks, Flag, Latency, Profile, ReferenceVersion, RunFailure
 
-REFERENCE_TRIALS = 2
-"""Trials of the reference before, and again after the candidate."""
 DRIFT = 0.02
 """Change of the reference's latency over an evaluation from which on it is a flag."""
 UNSEEN_PART, UNSEEN_US = 0.25, 400.0
@@ -74,10 +72,10 @@ class GpuTiming:
         method: TimeMethod = self._clock.method
         if method == "events":
             self._flag("latency_by_events", f"latencies are by events, since the judge has no CUPTI: {self._clock.why}")
-        self._announce("reference")
-        reference = self._clock.measure(self._held, sets, REFERENCE_TRIALS, method)
         chosen = plan(call_s)
         seconds = run_s + 3.0 * chosen.calls * (call_s + 1e-3)
+        # Trials of both take turns: a device at its power limit changes its clocks from one second to the next.
+        reference = [self._reference(sets, method)]
         trials: list[Timings] = []
         while len(trials) < TRIALS:
             self._announce("time")
@@ -91,13 +89,15 @@ class GpuTiming:
                 # Both sides are measured the same way, or the ratio means nothing.
                 self._flag("latency_by_events", f"no CUPTI in the candidate's process: {timings.why}")
                 method, trials = "events", []
-                reference = self._clock.measure(self._held, sets, REFERENCE_TRIALS, method)
+                reference = [self._reference(sets, method)]
                 continue
             trials.append(timings)
+            reference.append(self._reference(sets, method))
+        self._conclude(trials, chosen, method, reference, clocks(before, self._telemetry.read()))
+
+    def _reference(self, sets: Sequence[InputSet], method: TimeMethod) -> list[float]:
         self._announce("reference")
-        after = self._clock.measure(self._held, sets, REFERENCE_TRIALS, method)
-        telemetry = self._telemetry.read()
-        self._conclude(trials, chosen, method, reference, after, clocks(before, telemetry))
+        return self._clock.measure(self._held, sets, method)
 
     def _trial(
         self, memory: LentMemory, child: Child, sets: Sequence[InputSet], chosen: Plan, method: TimeMethod, seconds: float
@@ -122,17 +122,16 @@ class GpuTiming:
         chosen: Plan,
         method: TimeMethod,
         reference: Sequence[Sequence[float]],
-        after: Sequence[Sequence[float]],
         state: Clocks | None,
     ) -> None:
         """Make the record, and hold the claims against the judge's clock, the roofline and the reference's own drift."""
         medians = [statistics.median(timings.ns) / 1e3 for timings in trials]
         candidate_us = statistics.fmean(medians)
-        reference_medians = [statistics.median(samples) for samples in (*reference, *after)]
+        reference_medians = [statistics.median(samples) for samples in reference]
         reference_us = statistics.fmean(reference_medians)
         self._judge_clock(trials, chosen, candidate_us)
         self._judge_spans(trials, candidate_us)
-        first, last = statistics.fmean(map(statistics.median, reference)), statistics.fmean(map(statistics.median, after))
+        first, last = reference_medians[0], reference_medians[-1]
         if abs(last / first - 1.0) > DRIFT:
             text = f"the reference took {first:.1f} us before and {last:.1f} us after the candidate"
             self._flag("reference_drift", text)
@@ -144,7 +143,7 @@ class GpuTiming:
             method=method,
             trials_us=tuple(medians),
             samples_us=tuple(ns / 1e3 for timings in trials for ns in timings.ns),
-            reference_samples_us=tuple(sample for samples in (*reference, *after) for sample in samples),
+            reference_samples_us=tuple(sample for samples in reference for sample in samples),
             reference=self._version,
             clocks=state,
             roofline_us=self._roofline_us,
