@@ -57,13 +57,16 @@ def compile_with(path: Path, header: str, settings: Settings, folder: Path, how:
     return Compiled(reading, tuple(dict.fromkeys((*screened(candidate), *inspected(candidate, compilation)))))
 
 
+def good_calls(path: Path) -> list[tuple[str, str]]:
+    """Return the calls that a corpus file names, with arguments of the right kinds."""
+    lines = re.findall(r"^// good: (\w+)(.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return [(name, letters.replace(" ", "")) for name, letters in lines]
+
+
 def calls(path: Path) -> list[tuple[str, str]]:
-    """Return the calls to try: the good ones that the file names, and each with something wrong about it."""
-    text = path.read_text(encoding="utf-8")
+    """Return the calls to try: the good ones, and each with something wrong about it."""
     found: dict[tuple[str, str], None] = {}
-    for line in re.findall(r"^// good: (.+)$", text, re.MULTILINE):
-        name, *letters = line.split()
-        good = "".join(letters)
+    for name, good in good_calls(path):
         tried = [good, good[:-1], good + "i", good + "t", "", "n" * len(good), "f" * len(good)]
         tried += [good[:at] + kind + good[at + 1 :] for at in range(len(good)) for kind in KINDS]
         found.update(dict.fromkeys((name, kinds) for kinds in tried))

@@ -27,7 +27,7 @@ void run(tvm::ffi::TensorView x) { kernels::forward(x, x); }
 
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(run, run);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(forward, kernels::forward);
-TVM_FFI_DLL_EXPORT_TYPED_FUNC(backward, kernels::Backward::run);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(backward, &kernels::backward);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(version, version);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC_DOC(version, "the version");
 extern "C" __attribute__((visibility("default"))) int exported_by_hand() { return 7; }

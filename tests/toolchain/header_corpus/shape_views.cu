@@ -10,8 +10,9 @@ int64_t run(tvm::ffi::TensorView x) {
   int64_t sum = 0;
   for (int64_t extent : x.shape()) sum = sum * 10 + extent;
   for (size_t i = 0; i < x.strides().size(); ++i) sum = sum * 10 + x.strides()[i];
-  const tvm::ffi::ShapeView list{2, 3, 4};
-  return sum * 100 + list.Product() + x.sizes().Product() + x.dim() + (x.shape().empty() ? 50 : 0) + (list.end() - list.begin());
+  const int64_t extents[] = {2, 3, 4};
+  const tvm::ffi::ShapeView list(extents, 3);
+  return sum * 100 + list.Product() + tvm::ffi::ShapeView({5, 7}).Product() + x.sizes().Product() + x.dim() + (x.shape().empty() ? 50 : 0) + (list.end() - list.begin());
 }
 
 int64_t reach(tvm::ffi::TensorView x, int64_t axis) { return x.size(axis) * 1000 + x.stride(-axis - 1) * 10 + x.shape().at(axis); }
