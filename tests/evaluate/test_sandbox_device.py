@@ -17,6 +17,7 @@ from ptxbench.evaluate.cupti import LIBRARY
 from ptxbench.evaluate.cupti import locate as locate_cupti
 from ptxbench.evaluate.sandbox.child import Answer, Child
 from ptxbench.evaluate.sandbox.claims import Counts, Timings
+from ptxbench.evaluate.sandbox.inside import seccomp
 from ptxbench.evaluate.sandbox.launch import CuptiPaths, DeviceSetup, Program, Tool, device_nodes, setup_message, start
 from ptxbench.schema import Language, Limits, RunFailure
 
@@ -177,10 +178,35 @@ def test_a_child_that_was_killed_says_by_which_signal():
         assert child.finish(10) == -signal.SIGKILL
 
 
-def test_under_a_tool_most_protections_are_off_and_the_report_says_so():
-    with Child(program("def run(): pass\n"), None, Limits(), device=NO_DEVICE, tool=SHELL) as child:
-        assert child.protections["no_new_privs"] is True
-        assert child.protections["seccomp"] is False and child.protections["landlock"] == 0
+FORKS = "import os\ndef run():\n    child = os.fork()\n    if child == 0: os._exit(0)\n    os.waitpid(child, 0)\n"
+
+
+@pytest.mark.parametrize(("tool", "filtered"), [(SHELL, True), (Tool(()), False)])
+def test_under_a_tool_only_the_filter_holds_and_for_a_debugger_not_even_that(tool, filtered):
+    empty = DeviceSetup(uuid=None, buffers=(), arguments=[[]], flush_bytes=0, exact=False, cupti=None, libraries=())
+    with Child(program(FORKS), None, Limits(), device=empty, tool=tool) as child:
+        held = child.protections
+        assert held["limits"] is True and held["no_new_privs"] is True and held["landlock"] == 0 and held["user"] is None
+        assert held["seccomp"] is (filtered and os.uname().machine in seccomp.AUDIT_ARCH)
+        child.load()
+        answer = child.call([0], 10)
+        if held["seccomp"]:
+            assert isinstance(answer, RunFailure) and "PermissionError" in answer.text
+        else:
+            assert isinstance(answer, Answer)
+
+
+def test_a_tool_is_left_to_write_its_report_when_the_candidate_has_failed():
+    tool = Tool(("/bin/sh", "-c", '"$@"; exit 42', "sh"))
+    with Child(program("def run(): pass\n"), None, Limits(), device=NO_DEVICE, tool=tool) as child:
+        child.load()
+        failure = child.call([0], 10)
+        assert isinstance(failure, RunFailure) and failure.kind == "exception"
+        assert child.finish(10) == 42
+    with Child(program("def run(): pass\n"), None, Limits(), device=NO_DEVICE) as child:
+        child.load()
+        assert isinstance(child.call([0], 10), RunFailure)
+        assert child.finish(10) == -signal.SIGKILL, "without a tool a failure ends the process"
 
 
 def test_a_child_that_cannot_be_set_up_says_why():

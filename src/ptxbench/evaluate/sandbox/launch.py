@@ -42,7 +42,10 @@ class Program:
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool that runs a child: its command, put in front of the child's own, and what it needs in the environment."""
+    """A tool that runs a child: its command, put in front of the child's own, and what it needs in the environment.
+
+    Without a command the child is one that a debugger will attach to: nothing keeps it from starting processes.
+    """
 
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict)
@@ -130,7 +133,7 @@ def setup_message(
     calls = 64 * max(limits.run_s, 1.0) + limits.load_s
     setup: dict[str, Any] = {
         "judge": os.getpid(),
-        "sandbox": "tool" if tool else "full",
+        "sandbox": "full" if tool is None else "tool" if tool.argv else "open",
         "staging": staging.descriptor if staging else -1,
         "staging_bytes": staging_bytes,
         "memory_bytes": limits.child_bytes if tool else min(limits.child_bytes, HOST_BYTES + staging_bytes),

@@ -31,7 +31,7 @@ def drop(processes: int, keep: tuple[int, ...] = ()) -> int | None:
         # The limit counts all threads of a user: it binds only where the user is this process alone.
         lower(resource.RLIMIT_NPROC, processes)
     if keep:
-        _keep_only(keep if user is not None else ())
+        keep_only(keep if user is not None else ())
     return user
 
 
@@ -60,8 +60,8 @@ def _become_first(users: tuple[int, ...]) -> int | None:
     return None
 
 
-def _keep_only(capabilities: tuple[int, ...]) -> None:
-    """Reduce the capabilities to these."""
+def keep_only(capabilities: tuple[int, ...]) -> None:
+    """Reduce this thread's capabilities to these."""
     low, high = (sum(1 << one % 32 for one in capabilities if one // 32 == half) for half in (0, 1))
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     data = (ctypes.c_uint32 * 6)(low, low, 0, high, high, 0)

@@ -1,7 +1,10 @@
 """Everything that a candidate's process gives up before the candidate is loaded, in two steps.
 
-What new threads inherit comes first, then the CUDA driver may start with its threads, then what binds threads that run already
-and what the driver's start would not survive.
+What new threads inherit comes first; then the CUDA driver may start, with threads of its own; then what binds threads that run
+already and what the driver's start would not survive.
+
+There are three kinds of sandbox: ``full``; ``tool`` for a child under a memory checker or profiler, which has to reach files and
+a parent of its own; ``open`` for one that a debugger will attach to.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from . import identity, landlock, limits, seccomp, watch
 from .libc import PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, prctl
 
 SIGKILL = 9
+PARAMETERS = "/proc/driver/nvidia/params"
 
 
 class Protections:
@@ -21,11 +25,12 @@ class Protections:
     def __init__(self, setup: dict[str, Any]) -> None:
         self._setup = setup
         self._device: dict[str, Any] | None = setup.get("device")
-        self._full = setup["sandbox"] == "full"
+        self._sandbox: str = setup["sandbox"]
         self._confinable = landlock.abi() > 0
         # A GPU's device files are opened for writing all the time.
         refuse = not self._confinable and self._device is None
         self._filter = seccomp.program(os.uname().machine, os.getpid(), refuse_write_opens=refuse)
+        self._counters = (identity.CAP_PERFMON,) if self._device is not None and counters_are_guarded() else ()
         is_root = os.geteuid() == 0
         self.report: dict[str, Any] = {
             "limits": False, "no_new_privs": False, "user": None, "root": is_root, "landlock": 0, "seccomp": False,
@@ -39,38 +44,45 @@ class Protections:
         report["limits"] = True
         if setup["cpus"]:
             os.sched_setaffinity(0, setup["cpus"])
-        if self._full:
+        if self._sandbox == "full":
             self._drop()
         else:
             watch.end_with(setup["judge"])
         prctl(PR_SET_PDEATHSIG, SIGKILL)
-        if self._full and os.getppid() != setup["judge"]:
+        if self._sandbox == "full" and os.getppid() != setup["judge"]:
             os._exit(0)
         prctl(PR_SET_NO_NEW_PRIVS, 1)
         report["no_new_privs"] = True
-        if self._full and self._device is None:
-            self._confine()
+        if self._sandbox == "full":
+            nodes = tuple(self._device["nodes"]) if self._device else ()
+            report["landlock"] = landlock.confine(tuple(setup["readable"]), nodes)
 
     def seal(self) -> None:
         """Own files closed to others, system calls filtered in every thread. Raises ``OSError``."""
-        if not self._full:
+        if self._sandbox == "open":
             return
-        if self._device is not None:
-            self._confine()
-        identity.hide()
+        if self._sandbox == "full":
+            identity.hide()
+        elif self.report["root"]:
+            identity.keep_only(self._counters)
         if self._filter:
             seccomp.install(self._filter)
             self.report["seccomp"] = True
-
-    def _confine(self) -> None:
-        nodes = tuple(self._device["nodes"]) if self._device else ()
-        self.report["landlock"] = landlock.confine(tuple(self._setup["readable"]), nodes)
 
     def _drop(self) -> None:
         is_root, readable = self.report["root"], bool(self._setup["readable"])
         if not is_root or not readable or self._confinable:
             # As another user the interpreter's own files may be out of reach. Only Landlock tames the capability to read them.
-            keep = (identity.CAP_DAC_READ_SEARCH,) if readable and is_root else ()
-            self.report["user"] = identity.drop(self._setup["processes"], keep)
+            reading = (identity.CAP_DAC_READ_SEARCH,) if readable else ()
+            self.report["user"] = identity.drop(self._setup["processes"], (*reading, *self._counters) if is_root else ())
         if self._device is not None:
             identity.own_files()
+
+
+def counters_are_guarded() -> bool:
+    """Whether the NVIDIA driver lets only those read a GPU's counters who have the capability to."""
+    try:
+        with open(PARAMETERS, encoding="ascii", errors="replace") as stream:  # noqa: PTH123 (no pathlib here)
+            return any(line.split() == ["RmProfilingAdminOnly:", "1"] for line in stream)
+    except OSError:  # no such driver here
+        return False

@@ -1,4 +1,4 @@
-"""Death with the judge where another process stands between: a tool, which is this process's parent."""
+"""Death with the judge where another process stands between: a tool, which is this process's parent and ends when this one does."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ SIGKILL = 9
 
 
 def end_with(judge: int) -> None:
-    """Kill this process's group, the tool with it, as soon as the judge's process has ended."""
+    """Kill this process as soon as the judge's process has ended."""
     try:
         descriptor = os.pidfd_open(judge)
     except ProcessLookupError:
-        os.killpg(0, SIGKILL)
-        return
+        os._exit(0)
     threading.Thread(target=_wait, args=(descriptor,), daemon=True).start()
 
 
@@ -23,4 +22,4 @@ def _wait(descriptor: int) -> None:
     waiting = select.poll()
     waiting.register(descriptor, select.POLLIN)
     waiting.poll()
-    os.killpg(0, SIGKILL)
+    os.kill(os.getpid(), SIGKILL)
