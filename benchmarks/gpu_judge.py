@@ -90,6 +90,15 @@ class Bench:
         return await self.evaluator.evaluate(candidate(name), self.task, EvaluateOptions(**options))
 
 
+async def smoke(bench: Bench) -> dict[str, Any]:
+    """Run the reference GEMM through every stage, to see whether this machine can do all of them."""
+    result = await bench.evaluate(REFERENCE)
+    method = result.latency.method if result.latency else None
+    flags = [f"{flag.code}: {flag.text}" for flag in result.flags]
+    holds = EXPECTED[REFERENCE](result) and method == "cupti" and not flags
+    return {"outcome": result.outcome, "blame": result.blame, "undecided": result.undecided, "flags": flags, "holds": holds}
+
+
 async def verdicts(bench: Bench) -> dict[str, Any]:
     """Every stage on the six kernels, executed instructions by both methods."""
     found: dict[str, Any] = {}
@@ -127,7 +136,7 @@ async def verdicts(bench: Bench) -> dict[str, Any]:
     return found
 
 
-async def warm(bench: Bench, repeats: int = 7) -> dict[str, Any]:
+async def warm(bench: Bench, repeats: int = 6) -> dict[str, Any]:
     """Seconds of a warm evaluation of the reference GEMM, by stage."""
     await bench.evaluate(REFERENCE)
     runs = [await bench.evaluate(REFERENCE) for _ in range(repeats)]
@@ -260,38 +269,32 @@ sys.meta_path.insert(0, Hidden)
 """
 
 
-def environment_faults() -> dict[str, Any]:
-    """Take away what a machine can lack, each for one command."""
-    kernel = str(kernel_path(f"{ARCH}/{REFERENCE}/kernel.cu"))
-    blackwell = str(kernel_path("sm_100a/tcgen05_tile/kernel.cu"))
-    reference = ("eval", kernel, "--task", TASK, "--json")
-    other = ("eval", blackwell, "--task", TASK, "--arch", "sm_100a", "--json")
-    with ThreadPoolExecutor() as pool:
-        # These need no GPU to themselves.
-        running = {
-            "other_architecture": pool.submit(command, *other),
-            "other_architecture_gpu_asked": pool.submit(command, *other, "--backend", "gpu"),
-            "no_torch": pool.submit(command, *reference, "--backend", "gpu", drop="torch"),
-            "no_gpu_visible": pool.submit(command, *reference, "--backend", "gpu", CUDA_VISIBLE_DEVICES=""),
-        }
-        found = {name: future.result() for name, future in running.items()}
-    found["no_cupti"] = command(*reference, "--stages", "compare,time,prove", drop="cupti")
-    found["full_device"] = full_device(reference)
-    expected: dict[str, Callable[[dict[str, Any]], bool]] = {
-        "other_architecture": lambda r: r["exit"] == 4 and r["outcome"] is None,
-        "other_architecture_gpu_asked": lambda r: r["exit"] == 3 and r["error"] == "no_gpu",
-        "no_cupti": lambda r: r["exit"] == 0 and r["method"] == "events" and "latency_by_events" in r["flags"],
-        "no_torch": lambda r: r["exit"] == 3 and r["error"] == "tool_missing",
-        "no_gpu_visible": lambda r: r["exit"] == 3 and r["error"] == "no_gpu",
-        "full_device": lambda r: r["exit"] == 3 and "memory" in str(r.get("message")),
-    }
-    for name, result in found.items():
-        result["holds"] = bool(expected[name](result))
-        progress(name, result)
-    return found
+GOOD = ("eval", str(kernel_path(f"{ARCH}/{REFERENCE}/kernel.cu")), "--task", TASK, "--json")
+OTHER = ("eval", str(kernel_path("sm_100a/tcgen05_tile/kernel.cu")), "--task", TASK, "--arch", "sm_100a", "--json")
+STATIC_FAULTS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
+    "other_architecture": (OTHER, {}),
+    "other_architecture_gpu_asked": ((*OTHER, "--backend", "gpu"), {}),
+    "no_torch": ((*GOOD, "--backend", "gpu"), {"drop": "torch"}),
+    "no_gpu_visible": ((*GOOD, "--backend", "gpu"), {"CUDA_VISIBLE_DEVICES": ""}),
+}
+"""What a machine can lack, as command lines that use no GPU."""
+FAULTS: dict[str, Callable[[dict[str, Any]], bool]] = {
+    "other_architecture": lambda r: r["exit"] == 4 and r["outcome"] is None,
+    "other_architecture_gpu_asked": lambda r: r["exit"] == 3 and r["error"] == "no_gpu",
+    "no_cupti": lambda r: r["exit"] == 0 and r["method"] == "events" and "latency_by_events" in r["flags"],
+    "no_torch": lambda r: r["exit"] == 3 and r["error"] == "tool_missing",
+    "no_gpu_visible": lambda r: r["exit"] == 3 and r["error"] == "no_gpu",
+    "full_device": lambda r: r["exit"] == 3 and "memory" in str(r.get("message")),
+}
+"""How each must end."""
 
 
-def full_device(reference: tuple[str, ...]) -> dict[str, Any]:
+def judged(found: dict[str, Any]) -> dict[str, Any]:
+    """Say of each fault whether it ended as it must."""
+    return {name: result | {"holds": bool(FAULTS[name](result))} for name, result in found.items()}
+
+
+def full_device() -> dict[str, Any]:
     """Evaluate while another process holds nearly all of the device's memory."""
     holder = (
         "import sys, torch; free, _ = torch.cuda.mem_get_info(); "
@@ -300,7 +303,7 @@ def full_device(reference: tuple[str, ...]) -> dict[str, Any]:
     with subprocess.Popen([sys.executable, "-c", holder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None and process.stdin is not None
         process.stdout.readline()
-        result = command(*reference)
+        result = command(*GOOD)
         process.stdin.close()
     return result
 
@@ -335,10 +338,11 @@ def progress(name: str, found: dict[str, Any]) -> None:
     sys.stderr.flush()
 
 
-PARTS = ("verdicts", "warm", "counters", "endurance", "faults", "quickstart")
+PARTS = ("smoke", "verdicts", "warm", "counters", "endurance", "faults", "quickstart")
 
 
-async def measure(parts: tuple[str, ...]) -> dict[str, Any]:
+async def measure(parts: tuple[str, ...], out: Path) -> dict[str, Any]:
+    """Run the parts in order of weight; what is known is written after each, should the machine be taken away."""
     gpus = visible_gpus()
     settings = Settings()
     bench = Bench(settings, gpus.devices[0])
@@ -347,20 +351,38 @@ async def measure(parts: tuple[str, ...]) -> dict[str, Any]:
         "toolchain": locate(settings).versions.model_dump(),
         "task": TASK,
     }
-    asked: dict[str, Callable[[Bench], Any]] = {"verdicts": verdicts, "warm": warm, "counters": counters, "endurance": endurance}
-    try:
-        figures["build_seconds_all_at_once"] = await bench.build()
-        for name, part in asked.items():
-            if name in parts:
-                figures[name] = await part(bench)
-                progress(name, figures[name])
-    finally:
-        await bench.evaluator.close()
-    if "faults" in parts:
-        figures["faults"] = environment_faults()
-    if "quickstart" in parts:
-        figures["quickstart"] = quickstart()
-        progress("quickstart", figures["quickstart"])
+    asked: dict[str, Callable[[Bench], Any]] = {
+        "smoke": smoke,
+        "verdicts": verdicts,
+        "warm": warm,
+        "counters": counters,
+        "endurance": endurance,
+    }
+
+    def keep(name: str, found: Any) -> None:
+        figures[name] = found
+        out.with_suffix(".partial").write_text(json.dumps(figures, default=str), encoding="utf-8")
+        progress(name, {"holds": all_hold(found)})
+
+    with ThreadPoolExecutor() as pool:
+        lacking = {name: pool.submit(command, *line, **more) for name, (line, more) in STATIC_FAULTS.items() if "faults" in parts}
+        try:
+            keep("build_seconds_all_at_once", await bench.build())
+            for name, part in asked.items():
+                if name in parts:
+                    keep(name, await part(bench))
+        finally:
+            await bench.evaluator.close()
+        if "quickstart" in parts:
+            playing = pool.submit(quickstart)
+        if "faults" in parts:
+            found = {name: future.result() for name, future in lacking.items()}
+            found["no_cupti"] = command(*GOOD, "--stages", "compare,time,prove", drop="cupti")
+            keep("faults", judged(found))
+        if "quickstart" in parts:
+            keep("quickstart", playing.result())
+        if "faults" in parts:
+            keep("faults", judged(found | {"full_device": full_device()}))
     return figures
 
 
@@ -375,7 +397,8 @@ def main() -> int:
     parser.add_argument("out", type=Path)
     parser.add_argument("--part", action="append", choices=PARTS)
     arguments = parser.parse_args()
-    figures = asyncio.run(measure(tuple(arguments.part or PARTS)))
+    figures = asyncio.run(measure(tuple(arguments.part or PARTS), arguments.out))
+    arguments.out.with_suffix(".partial").unlink(missing_ok=True)
     figures["holds"] = all_hold(figures)
     evidence.write(arguments.out, figures)
     return 0 if figures["holds"] else 1
