@@ -13,7 +13,6 @@ from ptxbench.evaluate.judge.held import Held, InputSet, ReferenceFailed
 from ptxbench.evaluate.sandbox.claims import TimeMethod
 from ptxbench.evaluate.sandbox.inside.activity import ActivityTrace, Unavailable
 from ptxbench.evaluate.sandbox.inside.driver import Driver, load_driver
-from ptxbench.evaluate.sandbox.inside.packages import PackageFinder
 from ptxbench.evaluate.sandbox.inside.timing import Timing
 from ptxbench.evaluate.sandbox.launch import CuptiPaths
 
@@ -36,9 +35,8 @@ class ReferenceClock:
         self._known: dict[tuple[str, int, TimeMethod], list[float]] = {}
         self._trace: ActivityTrace | None = None
         self.why: str | None = None
-        finder = PackageFinder(("cupti", "numpy", "cuda"), cupti.packages) if cupti.packages else None
         try:
-            self._trace = ActivityTrace(cupti.library, finder)
+            self._trace = ActivityTrace(cupti.library)
         except Unavailable as error:
             self.why = str(error)
 

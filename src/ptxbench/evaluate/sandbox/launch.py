@@ -25,8 +25,7 @@ CUDA_ENVIRONMENT = {"CUDA_CACHE_DISABLE": "1", "CUDA_MODULE_LOADING": "LAZY"}
 SHARED_NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-caps", "/dev/dxg")
 """Device files that every user of a GPU opens, whichever it is."""
 PYTHON_PACKAGES = ("numpy", "numpy.libs", "ml_dtypes")
-CUPTI_PACKAGES = ("cupti", "numpy", "numpy.libs", "cuda")
-"""Folders that packages have beside each other, for candidates in Python and for CUPTI's own package."""
+"""Folders that the packages have beside each other which a candidate in Python may import."""
 RESULTS_BYTES = 8 << 20
 """Room for an answer that is too long for a message."""
 
@@ -62,10 +61,9 @@ class LentBuffer:
 
 @dataclass(frozen=True)
 class CuptiPaths:
-    """Where CUPTI is: the file of its library, and the folders that hold the Python packages; None where there is none."""
+    """Where CUPTI is: the file of its library, None where there is none."""
 
     library: str | None
-    packages: tuple[str, ...] | None
 
 
 @dataclass(frozen=True)
@@ -160,11 +158,8 @@ def setup_message(
 
 
 def _device_message(device: DeviceSetup, results: int) -> dict[str, Any]:
-    cupti = device.cupti
-    packages = list(cupti.packages) if cupti and cupti.packages else None
-    readable = [*_interpreter_folders(), *_packages(packages or [], CUPTI_PACKAGES)]
-    if cupti and cupti.library:
-        readable.append(str(Path(cupti.library).parent))
+    cupti = device.cupti.library if device.cupti else None
+    readable = [*_interpreter_folders(), *([str(Path(cupti).parent)] if cupti else [])]
     return {
         "arguments": device.arguments,
         "libraries": list(device.libraries),
@@ -178,7 +173,7 @@ def _device_message(device: DeviceSetup, results: int) -> dict[str, Any]:
             "results": results,
             "results_bytes": RESULTS_BYTES,
             "poison": POISON,
-            "cupti": {"library": cupti.library if cupti else None, "packages": packages},
+            "cupti": cupti,
         },
     }
 

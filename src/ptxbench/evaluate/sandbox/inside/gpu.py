@@ -12,7 +12,6 @@ from .activity import ActivityTrace, Unavailable
 from .driver import LEGACY_STREAM, Driver, load_driver
 from .lent import map_buffer
 from .native import CUDA, ELEMENT_BITS, NativeCandidate
-from .packages import PackageFinder
 from .sass import count
 from .timing import Timing
 
@@ -28,8 +27,6 @@ class GpuCandidate(NativeCandidate):
         self._runtimes = [ctypes.CDLL(library, mode=ctypes.RTLD_GLOBAL) for library in setup["libraries"]]
         self._given = setup["device"]
         super().__init__(setup["runtime"], setup["symbol"], (CUDA, self._given["ordinal"]))
-        cupti = self._given["cupti"]
-        self._finder = PackageFinder(("cupti", "numpy", "cuda"), cupti["packages"]) if cupti["packages"] else None
         self._arguments: list[list[dict[str, Any]]] = []
         self._trace: ActivityTrace | None = None
         self.requests: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
@@ -106,7 +103,7 @@ class GpuCandidate(NativeCandidate):
             return self._timing.by_events(order, request["warm_up"], self._poison, launch)
         try:
             if self._trace is None:
-                self._trace = ActivityTrace(self._given["cupti"]["library"], self._finder)
+                self._trace = ActivityTrace(self._given["cupti"])
             return self._timing.by_activity(self._trace, order, request["warm_up"], self._poison, launch)
         except Unavailable as error:
             return {"ns": [], "method": None, "why": str(error)}
@@ -115,7 +112,7 @@ class GpuCandidate(NativeCandidate):
         if self._trace is not None:
             self._trace.stop()
         try:
-            counted = count(self._given["cupti"]["library"], self.driver, lambda: self.call(request["slot"]))
+            counted = count(self._given["cupti"], self.driver, lambda: self.call(request["slot"]))
         except Unavailable as error:
             return {"bytes": 0, "why": str(error), "permission": error.permission}
         data = json.dumps(counted, separators=(",", ":")).encode()

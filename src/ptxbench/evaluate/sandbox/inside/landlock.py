@@ -23,8 +23,6 @@ _SYSTEM = (
 )  # fmt: skip
 """Of ``/etc`` only what loader and C library read: a Python candidate may read files of every mode (``identity.py``)."""
 _DRIVER = ("/proc/driver/nvidia", "/proc/devices", "/proc/modules")
-_THREADS = "/proc/self/task"
-"""The CUDA driver names its threads there, and fails with error 304 when it cannot."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
 
 
@@ -65,7 +63,6 @@ def confine(readable: tuple[str, ...], devices: tuple[str, ...] = ()) -> int:
         for path in devices:
             _allow(ruleset, path, _READ_FILE | _WRITE_FILE | (_CONTROL_DEVICE if version >= 5 else 0))
         if devices:
-            _allow(ruleset, _THREADS, _READ_FILE | _READ_DIR | _WRITE_FILE)
             for path in _DRIVER:
                 _allow(ruleset, path, _READ_FILE | _READ_DIR)
         if libc.syscall(RESTRICT_SELF, ruleset, 0) != 0:

@@ -29,7 +29,8 @@ class Protections:
         self._confinable = landlock.abi() > 0
         # A GPU's device files are opened for writing all the time.
         refuse = not self._confinable and self._device is None
-        self._filter = seccomp.program(os.uname().machine, os.getpid(), refuse_write_opens=refuse)
+        allowed = () if self._sandbox == "full" else (seccomp.FILE_CHANGES,)
+        self._filter = seccomp.program(os.uname().machine, os.getpid(), refuse_write_opens=refuse, allowed=allowed)
         self._counters = (identity.CAP_PERFMON,) if self._device is not None and counters_are_guarded() else ()
         is_root = os.geteuid() == 0
         self.report: dict[str, Any] = {
@@ -53,21 +54,27 @@ class Protections:
             os._exit(0)
         prctl(PR_SET_NO_NEW_PRIVS, 1)
         report["no_new_privs"] = True
-        if self._sandbox == "full":
-            nodes = tuple(self._device["nodes"]) if self._device else ()
-            report["landlock"] = landlock.confine(tuple(setup["readable"]), nodes)
+        if self._sandbox == "full" and self._device is None:
+            self._confine()
 
     def seal(self) -> None:
         """Own files closed to others, system calls filtered in every thread. Raises ``OSError``."""
         if self._sandbox == "open":
             return
         if self._sandbox == "full":
+            if self._device is not None:
+                # Confined earlier, cuInit fails with error 304: it writes its threads' names below /proc.
+                self._confine()
             identity.hide()
         elif self.report["root"]:
             identity.keep_only(self._counters)
         if self._filter:
             seccomp.install(self._filter)
             self.report["seccomp"] = True
+
+    def _confine(self) -> None:
+        nodes = tuple(self._device["nodes"]) if self._device else ()
+        self.report["landlock"] = landlock.confine(tuple(self._setup["readable"]), nodes)
 
     def _drop(self) -> None:
         is_root, readable = self.report["root"], bool(self._setup["readable"])

@@ -27,6 +27,8 @@ AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 UNKNOWN_FROM = 463
 """Calls from here on are newer than our lists (numbers are the same on every machine); x32 calls have bit 30 and are beyond too."""
 CLONE_THREAD = 0x00010000
+FILE_CHANGES = "changes of the file system"
+"""The group that a profiler's part in the process cannot do without: it makes a lock file of its own."""
 WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 REFUSED_PRCTL = (
     PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_MM, PR_SET_CHILD_SUBREAPER, PR_SCHED_CORE, PR_SET_PTRACER,
@@ -64,8 +66,11 @@ def load_table() -> dict[str, dict[str, dict[str, int]] | dict[str, list[str]]]:
     return table
 
 
-def program(machine: str, process: int, refuse_write_opens: bool) -> list[Instruction]:
-    """Return the filter for a kind of machine and the process that it binds; empty for a machine that we do not know."""
+def program(machine: str, process: int, refuse_write_opens: bool, allowed: tuple[str, ...] = ()) -> list[Instruction]:
+    """Return the filter for a kind of machine and the process that it binds; empty for a machine that we do not know.
+
+    ``allowed`` are groups of the refused calls that are let through all the same.
+    """
     if machine not in AUDIT_ARCH:
         return []
     table = load_table()
@@ -87,8 +92,8 @@ def program(machine: str, process: int, refuse_write_opens: bool) -> list[Instru
         if name in numbers:
             steps.extend([(_JUMP_EQUAL, 0, len(block), numbers[name]), *block])
 
-    for names in groups.values():
-        for name in names:
+    for group, names in groups.items():
+        for name in names if group not in allowed else ():
             when(name, [refuse])
     own = [_argument(0), (_JUMP_EQUAL, 0, 1, process), allow, refuse]
     when("clone", [_argument(0), (_JUMP_SET, 0, 1, CLONE_THREAD), allow, refuse])
