@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from ptxbench import arch
 from ptxbench.evaluate.proof import counts, decide
-from ptxbench.evaluate.sandbox.claims import Counts, FunctionCounts
+from ptxbench.evaluate.sandbox.claims import Counts, FunctionCounts, read_counts
 from ptxbench.schema import ExecutedCount, KernelProof, Proof
 
 HOPPER, BLACKWELL = arch.get("sm_90a"), arch.get("sm_100a")
@@ -163,3 +166,46 @@ def test_a_method_that_counted_nothing_leaves_the_others_proof():
     some, none = prove({MMA: (4, 128)}), decide.unknown("ncu", HOPPER)
     assert decide.agree(some, none, HOPPER) == (some, ())
     assert decide.agree(decide.unknown("cupti", HOPPER), some, HOPPER) == (some, ())
+
+
+RECORDED = json.loads((Path(__file__).parent / "recorded" / "sass_counts.json").read_text())
+"""What an H200 counted of four kernels: GEMMs of M=512, N=512, K=256, and ``tests/gpu/child/counted.cu`` on 4096 elements."""
+
+
+def recorded(name: str) -> tuple[tuple[KernelProof, ...], Proof]:
+    one = RECORDED[name]
+    listing = {function: [one["opcodes"][place] for place in places] for function, places in one["sass"].items()}
+    read = read_counts(json.dumps({"kernels": one["kernels"], "dropped": one["dropped"]}).encode())
+    assert read is not None
+    kernels = counts.join(read, listing, one["launches"])
+    present = {opcode for opcodes in listing.values() for opcode in opcodes}
+    return kernels, decide.prove(kernels, HOPPER, "cupti", one["flops"], present=present)
+
+
+def test_a_gemm_on_the_tensor_cores_did_all_the_work_there():
+    kernels, proof = recorded("gemm")
+    (gemm,) = kernels
+    assert counts.foreign(kernels) == () and gemm.launches == 1
+    assert gemm.executed[MMA] == ExecutedCount(warp=4 * 512 * 512 * 256 // (64 * 256 * 16), thread_true=32 * 1024)
+    assert gemm.executed["UTMALDG.2D"].warp == 64
+    assert (proof.status, proof.compute, proof.data_movement, proof.work_share) == ("qualified", True, True, 1.0)
+
+
+def test_a_plain_gemm_holds_nothing_that_could_qualify():
+    kernels, proof = recorded("plain")
+    assert counts.foreign(kernels) == ()
+    assert (proof.status, proof.compute, proof.data_movement, proof.work_share) == ("absent", False, False, 0.0)
+
+
+def test_a_decoy_qualifies_as_published_and_its_share_gives_it_away():
+    kernels, proof = recorded("decoy")
+    assert kernels[0].executed["HGMMA.64x8x16.F32.BF16"].warp == 4
+    assert proof.status == "qualified" and proof.work_share is not None and proof.work_share < 2e-4
+
+
+def test_a_function_that_is_not_inlined_is_counted_with_its_kernel_and_by_the_threads_that_called_it():
+    (kernel_proof,), _ = recorded("counted")
+    assert kernel_proof.name == "_Z11every_otherPKfPf"
+    assert kernel_proof.executed["MUFU.RSQ"] == ExecutedCount(warp=128, thread_true=2048)
+    assert kernel_proof.executed["STG.E"] == ExecutedCount(warp=128, thread_true=4096)
+    assert "?" not in kernel_proof.executed
