@@ -134,9 +134,7 @@ class Builder:
 
     def _run(self, job: _Job, scratch: Path, slim: tuple[str, ...] | None) -> Reading:
         how: How = "steps" if self.settings.jobs == 1 else "halves"
-        compilation = compile_candidate(
-            job.candidate, job.tools, job.policy, scratch, job.limits, job.cancel, slim=slim, how=how
-        )
+        compilation = compile_candidate(job.candidate, job.tools, job.policy, scratch, job.limits, job.cancel, slim=slim, how=how)
         return read(job.candidate, job.tools, compilation, job.limits)
 
     def _violations(self, job: _Job, reading: Reading) -> tuple[Violation, ...]:

@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 
 from ptxbench.schema import Candidate
-from ptxbench.toolchain.headers import INCLUDABLE, header_identifiers, slim_stands_in_for
+from ptxbench.toolchain.headers import INCLUDABLE, header_identifiers, slim_identifiers, slim_stands_in_for
 from ptxbench.toolchain.policy.directives import INCLUDES, RawFile, header_names, object_macros, read_raw
 from ptxbench.toolchain.policy.tokens import Token
 from ptxbench.toolchain.tools import HostToolchain
@@ -31,13 +31,12 @@ def fit_macros(candidate: Candidate, tools: HostToolchain) -> tuple[str, ...] | 
     raw = {source.path: read_raw(source.content) for source in candidate.sources}
     if not _includes_fit(raw) or any(file.ambiguous for file in raw.values()) or not slim_stands_in_for(tools):
         return None
-    words = header_identifiers(tools.tvm_include)
-    if not all(_directives_fit(raw, words)) or not all(_tokens_fit(file.tokens, _namespaces(raw)) for file in raw.values()):
+    if not all(_directives_fit(raw, header_identifiers(tools.tvm_include))):
         return None
-    bodies = [one.operands for file in raw.values() for one in file.directives if one.name == "define"]
-    if not all(_tokens_fit(body, frozenset()) for body in bodies):
-        return None
-    return _standard_headers([*(file.tokens for file in raw.values()), *bodies])
+    texts: list[Sequence[Token]] = [file.tokens for file in raw.values()]
+    texts += [one.operands for file in raw.values() for one in file.directives if one.name == "define"]
+    opened, known = _namespaces(raw), slim_identifiers(tools.tvm_include)
+    return _standard_headers(texts) if all(_tokens_fit(tokens, opened, known) for tokens in texts) else None
 
 
 def _includes_fit(raw: Mapping[str, RawFile]) -> bool:
@@ -92,7 +91,7 @@ def _namespaces(raw: Mapping[str, RawFile]) -> frozenset[str]:
     )
 
 
-def _tokens_fit(tokens: Sequence[Token], opened: frozenset[str]) -> bool:
+def _tokens_fit(tokens: Sequence[Token], opened: frozenset[str], known: frozenset[str]) -> bool:
     for index, token in enumerate(tokens):
         if token.kind != "identifier":
             continue
@@ -108,7 +107,10 @@ def _tokens_fit(tokens: Sequence[Token], opened: frozenset[str]) -> bool:
             return False  # An alias of the namespace: what it is used for is not seen.
         elif name == "operator" and after == "<" and _text(tokens, index + 2) == "<":
             return False  # A stream operator; the slim headers write messages without streams.
-        elif name in ("detail", "details") and _text(tokens, index - 1) == "::" and _text(tokens, index - 2) in ("ffi", "tvm"):
+        elif _text(tokens, index - 1) == "::" and _text(tokens, index - 2) == "ffi":
+            if name in ("detail", "details") or name not in known:
+                return False
+        elif name.startswith("TVM_FFI_") and name not in known:
             return False
     return True
 

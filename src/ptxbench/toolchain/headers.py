@@ -86,8 +86,19 @@ def headers_digest(folder: Path) -> str:
 @lru_cache(maxsize=8)
 def header_identifiers(folder: Path) -> frozenset[str]:
     """Return every word in the code of the TVM-FFI headers in an include folder: a macro of such a name may change them."""
+    return _identifiers(_headers(folder))
+
+
+@lru_cache(maxsize=8)
+def slim_identifiers(folder: Path) -> frozenset[str]:
+    """Return every word in the code of the slim headers and of what they take from an include folder."""
+    own = sorted(Path(str(files("ptxbench.toolchain") / "slim")).rglob("*.h"))
+    return _identifiers([*own, *(folder / name for name in TAKEN)])
+
+
+def _identifiers(paths: list[Path]) -> frozenset[str]:
     words: set[str] = set()
-    for path in _headers(folder):
+    for path in paths:
         words.update(_WORD.findall(_COMMENT.sub(" ", path.read_text(encoding="utf-8", errors="replace"))))
     return frozenset(words)
 

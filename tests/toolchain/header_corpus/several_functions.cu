@@ -14,8 +14,7 @@ int forward(tvm::ffi::TensorView x, tvm::ffi::TensorView y) {
   return x.ndim() + y.ndim();
 }
 struct Backward {
-  static int version() { return 3; }
-void run(tvm::ffi::TensorView a, tvm::ffi::TensorView b, tvm::ffi::TensorView c) {
+  static void run(tvm::ffi::TensorView a, tvm::ffi::TensorView b, tvm::ffi::TensorView c) {
     second<<<1, 32>>>(static_cast<float*>(c.data_ptr()));
     TVM_FFI_ICHECK_EQ(a.numel(), b.numel());
   }
@@ -27,7 +26,7 @@ void run(tvm::ffi::TensorView x) { kernels::forward(x, x); }
 
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(run, run);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(forward, kernels::forward);
-TVM_FFI_DLL_EXPORT_TYPED_FUNC(backward, &kernels::backward);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(backward, kernels::Backward::run);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(version, version);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC_DOC(version, "the version");
 extern "C" __attribute__((visibility("default"))) int exported_by_hand() { return 7; }

@@ -6,7 +6,9 @@
 #include <tvm/ffi/safe_call.h>
 #include <tvm/ffi/slot.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <new>
 
 // What the full header includes here, where the candidate names something of it (see standard.txt).
 #ifdef PTXBENCH_STD_IOMANIP
@@ -25,6 +27,32 @@
 namespace tvm {
 namespace ffi {
 
+namespace detail {
+
+// An object that holds text of any length, made here: libtvm_ffi's own function puts short text into the value.
+struct LargeText {
+  TVMFFIObject header;
+  TVMFFIByteArray bytes;
+
+  static TVMFFIObject* Make(const char* data, size_t size) {
+    char* memory = static_cast<char*>(std::malloc(sizeof(LargeText) + size + 1));
+    if (memory == nullptr) throw std::bad_alloc();
+    char* text = memory + sizeof(LargeText);
+    std::memcpy(text, data, size);
+    text[size] = '\0';
+    auto* made = new (memory) LargeText{};
+    made->header.combined_ref_count = (uint64_t{1} << 32) | 1;  // one weak and one strong reference
+    made->header.type_index = kTVMFFIStr;
+    made->header.deleter = [](void* self, int flags) {
+      if ((flags & kTVMFFIObjectDeleterFlagBitMaskWeak) != 0) std::free(self);
+    };
+    made->bytes = TVMFFIByteArray{text, size};
+    return &made->header;
+  }
+};
+
+}  // namespace detail
+
 class String {
  public:
   String() = default;
@@ -33,6 +61,14 @@ class String {
   String(const char* data, size_t size) {
     const TVMFFIByteArray bytes{data, size};
     TVM_FFI_CHECK_SAFE_CALL(TVMFFIStringFromByteArray(&bytes, &value_));
+  }
+  template <typename Traits, typename Allocator>
+  String(const std::basic_string<char, Traits, Allocator>& text) : String(text.data(), text.size()) {}  // NOLINT
+  // What is moved from a std::string becomes an object even if it is short, as with the full header.
+  template <typename Traits, typename Allocator>
+  String(std::basic_string<char, Traits, Allocator>&& text) {  // NOLINT(google-explicit-constructor)
+    value_.v_obj = detail::LargeText::Make(text.data(), text.size());
+    value_.type_index = kTVMFFIStr;
   }
   String(const String& other) : value_(other.value_) {
     if (large()) TVMFFIObjectIncRef(value_.v_obj);
@@ -132,13 +168,16 @@ struct Slot<const char*> : KnownSlot<false> {
 };
 
 template <typename Traits, typename Allocator>
-struct Slot<std::basic_string<char, Traits, Allocator>> : KnownSlot<false> {
+struct Slot<std::basic_string<char, Traits, Allocator>> : KnownSlot<true> {
   static std::optional<std::basic_string<char, Traits, Allocator>> From(const TVMFFIAny* source) {
     TVMFFIByteArray text;
     if (!ReadText(source, true, &text)) return std::nullopt;
     return std::basic_string<char, Traits, Allocator>(text.data, text.size);
   }
   static void Name(MessageStream& stream) { stream << "std::string"; }
+  static void Store(std::basic_string<char, Traits, Allocator> value, TVMFFIAny* result) {
+    Slot<String>::Store(String(std::move(value)), result);
+  }
 };
 
 template <>
