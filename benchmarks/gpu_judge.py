@@ -260,12 +260,11 @@ def hiding(package: str) -> str:
 
 
 HIDE = """import importlib.machinery, sys
-class Hidden:
-    @staticmethod
-    def find_spec(name, path=None, target=None):
-        if name.partition(".")[0] == "PACKAGE":
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-sys.meta_path.insert(0, Hidden)
+class Hiding(importlib.machinery.PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name.partition(".")[0] == "PACKAGE" else super().find_spec(name, path, target)
+sys.meta_path = [Hiding if one is importlib.machinery.PathFinder else one for one in sys.meta_path]
 """
 
 
@@ -279,11 +278,11 @@ STATIC_FAULTS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 }
 """What a machine can lack, as command lines that use no GPU."""
 FAULTS: dict[str, Callable[[dict[str, Any]], bool]] = {
-    "other_architecture": lambda r: r["exit"] == 4 and r["outcome"] is None,
-    "other_architecture_gpu_asked": lambda r: r["exit"] == 3 and r["error"] == "no_gpu",
+    "other_architecture": lambda r: r["exit"] == 4 and r.get("outcome") is None and "do not run" in str(r.get("undecided")),
+    "other_architecture_gpu_asked": lambda r: r["exit"] == 3 and r.get("error") == "no_gpu",
     "no_cupti": lambda r: r["exit"] == 0 and r["method"] == "events" and "latency_by_events" in r["flags"],
-    "no_torch": lambda r: r["exit"] == 3 and r["error"] == "tool_missing",
-    "no_gpu_visible": lambda r: r["exit"] == 3 and r["error"] == "no_gpu",
+    "no_torch": lambda r: r["exit"] == 3 and r.get("error") == "tool_missing",
+    "no_gpu_visible": lambda r: r["exit"] == 3 and r.get("error") == "no_gpu",
     "full_device": lambda r: r["exit"] == 3 and "memory" in str(r.get("message")),
 }
 """How each must end."""

@@ -90,6 +90,12 @@ class NoGpu(InfrastructureError):
     code = "no_gpu"
 
 
+class DeviceMemoryFull(InfrastructureError):
+    """The GPU has no room for what the judge itself needs: a fault of the machine, whoever fills it."""
+
+    code = "device_memory"
+
+
 class StorageError(InfrastructureError):
     """The disk is full, or a store cannot be written or is damaged."""
 

@@ -11,7 +11,7 @@ import time
 from pydantic import ValidationError
 
 from ptxbench.core.bounded import BoundedOutput
-from ptxbench.core.errors import InfrastructureError, JudgeError, NoGpu, ToolMissing
+from ptxbench.core.errors import DeviceMemoryFull, InfrastructureError, JudgeError, NoGpu, ToolMissing
 from ptxbench.core.interpreter import module_command, module_environment
 from ptxbench.evaluate.findings import Findings
 from ptxbench.evaluate.judge.request import LINE_BYTES, Reply, Request
@@ -21,7 +21,7 @@ GRACE_SECONDS = 30.0
 """How much longer than it announced the judge may be silent on a busy machine."""
 STOP_SECONDS = 5.0
 STDERR_BYTES = 64 << 10
-FAULTS: dict[str, type[InfrastructureError]] = {kind.code: kind for kind in (ToolMissing, NoGpu)}
+FAULTS: dict[str, type[InfrastructureError]] = {kind.code: kind for kind in (ToolMissing, NoGpu, DeviceMemoryFull)}
 """Faults of a judge that have a name of their own; any other is an ``InfrastructureError``."""
 ATTEMPTS = 2
 """How often an evaluation is tried when the judge dies under it."""

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import torch
 
-from ptxbench.core.errors import InfrastructureError, SuiteError
+from ptxbench.core.errors import DeviceMemoryFull, SuiteError
 from ptxbench.schema import Task
 from ptxbench.suite.device_oracles import ORACLES
 from ptxbench.suite.inputs import OUTLIER_FACTOR, Kind, RandomInput, plan
@@ -43,10 +43,8 @@ PIECE = 1 << 22
 """Elements that are drawn between two uploads: 16 MiB of pinned memory, twice for every input that is being drawn."""
 
 
-class DeviceMemoryFull(InfrastructureError):
-    """A workload's own tensors do not fit the device: a fault of the machine, of no candidate and no reference."""
-
-    code = "device_memory"
+NO_ROOM = ("CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED")
+"""Statuses of libraries that found no room on the device."""
 
 
 def draw_on(task: Task, seed: int, kind: Kind, device: str) -> Inputs:
@@ -220,10 +218,13 @@ def _typed(task: Task, name: str, value: Any, device: str) -> torch.Tensor:
 
 @contextmanager
 def _room_for(task: Task) -> Iterator[None]:
-    """Raise ``DeviceMemoryFull`` where torch finds no memory."""
+    """Raise ``DeviceMemoryFull`` where torch, or a library that it calls, finds no memory."""
     try:
         yield
-    except torch.OutOfMemoryError as error:
+    except RuntimeError as error:
+        # Libraries that find no room have no exception of their own: torch names their status in the text of a plain one.
+        if not isinstance(error, torch.OutOfMemoryError) and not any(status in str(error) for status in NO_ROOM):
+            raise
         step = "end other programs that use this GPU (nvidia-smi lists them), or choose a smaller workload"
-        message = f"{task.name} does not fit the device's memory: {str(error).splitlines()[0]}"
+        message = f"{task.name} does not fit the device's memory: {str(error).partition('. ')[0]}"
         raise DeviceMemoryFull(message, next_step=step) from error

@@ -7,7 +7,7 @@ from functools import partial
 
 import torch
 
-from ptxbench.core.errors import NoGpu
+from ptxbench.core.errors import DeviceMemoryFull, NoGpu
 from ptxbench.evaluate.cupti import locate as locate_cupti
 from ptxbench.evaluate.device import driver
 from ptxbench.evaluate.device.held import blaming_a_full_device, hold_on_device
@@ -19,7 +19,6 @@ from ptxbench.evaluate.gpu import device_facts
 from ptxbench.evaluate.judge.held import TIMED_DRAWS, Holdings, ReferenceFailed
 from ptxbench.evaluate.judge.request import Request
 from ptxbench.schema import Profile, ReferenceVersion, Task
-from ptxbench.suite.on_device import DeviceMemoryFull
 from ptxbench.suite.reference_version import reference_version
 
 Announce = Callable[[str, float], None]

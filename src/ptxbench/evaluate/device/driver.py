@@ -10,8 +10,7 @@ import os
 from ctypes import byref, c_char_p, c_int, c_size_t, c_ubyte, c_uint64, c_ushort, c_void_p
 from functools import lru_cache
 
-from ptxbench.core.errors import InfrastructureError, JudgeError
-from ptxbench.suite.on_device import DeviceMemoryFull
+from ptxbench.core.errors import DeviceMemoryFull, InfrastructureError, JudgeError
 
 OUT_OF_MEMORY = 2
 """``CUDA_ERROR_OUT_OF_MEMORY``."""
