@@ -33,6 +33,7 @@ from ptxbench.toolchain import Builder, BuildResult, locate
 pytestmark = pytest.mark.gpu
 
 CANDIDATES = Path(__file__).parent / "child" / "candidates.cu"
+COUNTED = CANDIDATES.with_name("counted.cu")
 GEMM = Path(__file__).parents[2] / "kernels" / "sm_90a" / "gemm_bf16" / "kernel.cu"
 N = 1 << 20
 GUARD = 4096
@@ -206,13 +207,17 @@ def vectors(gpu: Gpu, libraries: tuple[str, ...]) -> Iterator[Bench]:
     bench.close()
 
 
-@pytest.fixture(scope="module")
-def gemm(settings: Settings) -> BuildResult:
-    source = Source(path="kernel.cu", content=GEMM.read_text())
+def built(settings: Settings, path: Path) -> BuildResult:
+    source = Source(path="kernel.cu", content=path.read_text())
     candidate = Candidate(sources=(source,), entry_point="kernel.cu::run", language=Language.CUDA, arch="sm_90a")
     result = Builder(settings).build(candidate)
     assert result.build.ok and result.library, result.build.diagnostics
     return result
+
+
+@pytest.fixture(scope="module")
+def gemm(settings: Settings) -> BuildResult:
+    return built(settings, GEMM)
 
 
 def loaded(child: Child) -> Child:
@@ -317,6 +322,18 @@ def test_counts_after_timing_equal_the_analytic_ones(gpu, libraries, gemm):
     print(proof.model_dump_json())
 
 
+def test_a_function_that_is_not_inlined_is_counted_with_its_kernel(gpu, libraries, settings):
+    result = built(settings, COUNTED)
+    bench = Bench(gpu, libraries, [np.ones(4096, np.float32)], np.zeros(4096, np.float32))
+    with bench.child(Program(Language.CUDA, "run", result.library.read_bytes())) as child:
+        counted = loaded(child).prove(0, SECONDS)
+    bench.close()
+    assert isinstance(counted, Counts) and counted.why is None, counted
+    (kernel,) = counts.join(counted, json.loads(result.artifact("sass").read_text()), {})
+    assert (kernel.executed["MUFU.RSQ"].warp, kernel.executed["MUFU.RSQ"].thread_true) == (128, 2048)
+    assert counts.foreign([kernel]) == ()
+
+
 def test_a_fault_is_named_and_the_gpu_goes_on(vectors, program):
     with vectors.child(program("faults")) as child:
         failure = loaded(child).call([0], SECONDS)
@@ -376,6 +393,13 @@ def test_inputs_are_read_only(vectors, program):
         failure = loaded(child).call([0], SECONDS)
         assert isinstance(failure, RunFailure) and failure.kind == "cuda_error"
     assert np.array_equal(vectors.memory[0].read(vectors.arguments[0][0]["offset"], N, np.float32), vectors.inputs[0])
+
+
+def test_rights_that_a_candidate_gives_itself_change_only_what_the_judge_compares(vectors, program):
+    with vectors.child(program("widens")) as child:
+        answer = loaded(child).call([0], SECONDS)
+        seen = vectors.memory[0].read(vectors.arguments[0][0]["offset"], N, np.float32)
+        assert np.array_equal(seen, vectors.inputs[0]) is isinstance(answer, RunFailure)
 
 
 def test_a_candidate_finds_every_door_closed_in_all_its_threads(vectors, program):
