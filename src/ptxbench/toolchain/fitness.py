@@ -107,11 +107,12 @@ def _tokens_fit(tokens: Sequence[Token], opened: frozenset[str], known: frozense
             return False  # An alias of the namespace: what it is used for is not seen.
         elif name == "operator" and after == "<" and _text(tokens, index + 2) == "<":
             return False  # A stream operator; the slim headers write messages without streams.
-        elif _text(tokens, index - 1) == "::" and _text(tokens, index - 2) == "ffi":
-            if name in ("detail", "details") or name not in known:
+        else:
+            qualifier = _text(tokens, index - 2) if _text(tokens, index - 1) == "::" else None
+            inside = name in ("detail", "details") and qualifier is not None and qualifier not in opened
+            unknown = name not in known and (qualifier == "ffi" or name.startswith("TVM_FFI_"))
+            if inside or unknown:
                 return False
-        elif name.startswith("TVM_FFI_") and name not in known:
-            return False
     return True
 
 

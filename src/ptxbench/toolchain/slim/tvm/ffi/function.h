@@ -146,11 +146,14 @@ struct Exported<R (*)(Args...)> : Callable<R, Args...> {};
 }  // namespace ffi
 }  // namespace tvm
 
+// The local names are those of the full macro: a function that one of them hides cannot be exported with either.
 #define TVM_FFI_DLL_EXPORT_TYPED_FUNC(ExportName, Function)                                                               \
   extern "C" {                                                                                                            \
   TVM_FFI_DLL_EXPORT int __tvm_ffi_##ExportName(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny* result) { \
     TVM_FFI_SAFE_CALL_BEGIN();                                                                                            \
-    ::tvm::ffi::detail::Exported<std::decay_t<decltype(Function)>>::Call(#ExportName, Function, args, num_args, result);  \
+    using FuncInfo = ::tvm::ffi::detail::Exported<std::decay_t<decltype(Function)>>;                                      \
+    static constexpr const char* name = #ExportName;                                                                      \
+    FuncInfo::Call(name, Function, args, num_args, result);                                                               \
     TVM_FFI_SAFE_CALL_END();                                                                                              \
   }                                                                                                                       \
   }

@@ -11,12 +11,12 @@
 #define TVM_FFI_SAFE_CALL_END()                                                                 \
   return 0;                                                                                     \
   }                                                                                             \
-  catch (const ::tvm::ffi::Error& error) {                                                      \
-    ::tvm::ffi::detail::SetSafeCallRaised(error);                                               \
+  catch (const ::tvm::ffi::Error& err) {                                                        \
+    ::tvm::ffi::detail::SetSafeCallRaised(err);                                                 \
     return -1;                                                                                  \
   }                                                                                             \
-  catch (const std::exception& error) {                                                         \
-    ::tvm::ffi::detail::SetSafeCallRaised(::tvm::ffi::Error("InternalError", error.what(), "")); \
+  catch (const std::exception& ex) {                                                            \
+    ::tvm::ffi::detail::SetSafeCallRaised(::tvm::ffi::Error("InternalError", ex.what(), ""));    \
     return -1;                                                                                  \
   }                                                                                             \
   TVM_FFI_UNREACHABLE()
