@@ -280,7 +280,12 @@ STATIC_FAULTS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 FAULTS: dict[str, Callable[[dict[str, Any]], bool]] = {
     "other_architecture": lambda r: r["exit"] == 4 and r.get("outcome") is None and "do not run" in str(r.get("undecided")),
     "other_architecture_gpu_asked": lambda r: r["exit"] == 3 and r.get("error") == "no_gpu",
-    "no_cupti": lambda r: r["exit"] == 0 and r["method"] == "events" and "latency_by_events" in r["flags"],
+    "no_cupti": lambda r: (
+        r["exit"] == 0
+        and r["method"] == "events"
+        and r["proof"] == "unknown"
+        and {"latency_by_events", "proof_unknown"} <= set(r["flags"])
+    ),
     "no_torch": lambda r: r["exit"] == 3 and r.get("error") == "tool_missing",
     "no_gpu_visible": lambda r: r["exit"] == 3 and r.get("error") == "no_gpu",
     "full_device": lambda r: r["exit"] == 3 and "memory" in str(r.get("message")),
@@ -376,7 +381,7 @@ async def measure(parts: tuple[str, ...], out: Path) -> dict[str, Any]:
             playing = pool.submit(quickstart)
         if "faults" in parts:
             found = {name: future.result() for name, future in lacking.items()}
-            found["no_cupti"] = command(*GOOD, "--stages", "compare,time,prove", drop="cupti")
+            found["no_cupti"] = command(*GOOD, "--stages", "compare,time,prove", PTXBENCH_CUPTI="/nowhere/libcupti.so.13")
             keep("faults", judged(found))
         if "quickstart" in parts:
             keep("quickstart", playing.result())

@@ -7,6 +7,7 @@ import struct
 
 import pytest
 
+from ptxbench.core.settings import Settings
 from ptxbench.evaluate.cupti import locate
 from ptxbench.evaluate.sandbox.inside.activity import COPY, FILL, KERNEL, Activity, ActivityTrace, Unavailable
 
@@ -16,7 +17,7 @@ KERNEL_BYTES, COPY_BYTES, FILL_BYTES = 216, 96, 88
 
 @pytest.fixture(scope="module")
 def trace() -> ActivityTrace:
-    library = locate().library
+    library = locate(Settings())
     if library is None:
         pytest.skip("CUPTI is not installed")
     return ActivityTrace(library)

@@ -13,12 +13,13 @@ from pathlib import Path
 import pytest
 
 from ptxbench.core.errors import JudgeError
+from ptxbench.core.settings import Settings
 from ptxbench.evaluate.cupti import LIBRARY
 from ptxbench.evaluate.cupti import locate as locate_cupti
 from ptxbench.evaluate.sandbox.child import Answer, Child
 from ptxbench.evaluate.sandbox.claims import Counts, Timings
 from ptxbench.evaluate.sandbox.inside import seccomp
-from ptxbench.evaluate.sandbox.launch import CuptiPaths, DeviceSetup, Program, Tool, device_nodes, setup_message, start
+from ptxbench.evaluate.sandbox.launch import DeviceSetup, Program, Tool, device_nodes, setup_message, start
 from ptxbench.schema import Language, Limits, RunFailure
 
 NO_DEVICE = DeviceSetup(uuid=None, buffers=(), arguments=[], flush_bytes=0, exact=False, cupti=None, libraries=())
@@ -294,7 +295,7 @@ def test_the_first_message_of_a_gpu_child_says_all_that_it_gets(tmp_path):
 
     buffers = (LentBuffer(7, 2 << 20, False), LentBuffer(8, 4 << 20, True))
     slot = [{"buffer": 0, "offset": 4096, "shape": [2, 3], "dtype": "bfloat16"}, {"value": 2.5}]
-    cupti = CuptiPaths(str(tmp_path / "lib" / LIBRARY))
+    cupti = str(tmp_path / "lib" / LIBRARY)
     device = DeviceSetup("GPU-1", buffers, [slot], 1 << 20, True, cupti, ("/usr/lib/libcudart.so.13",))
     message = setup_message(None, None, Limits(), (), -1, device, None, 9)
     json.dumps(message)
@@ -302,7 +303,7 @@ def test_the_first_message_of_a_gpu_child_says_all_that_it_gets(tmp_path):
     given = message["device"]
     assert given["buffers"] == [{"fd": 7, "bytes": 2 << 20, "writable": False}, {"fd": 8, "bytes": 4 << 20, "writable": True}]
     assert (given["exact"], given["flush_bytes"], given["results"], given["poison"]) == (True, 1 << 20, 9, 255)
-    assert given["cupti"] == cupti.library
+    assert given["cupti"] == cupti
     assert str(tmp_path / "lib") in message["readable"]
     assert setup_message(None, None, Limits(), (), -1, device, Tool(("x",)), 9)["sandbox"] == "tool"
 
@@ -315,9 +316,13 @@ def test_device_files_are_those_that_all_gpus_share_and_its_own():
 
 def test_cupti_is_found_without_importing_it():
     before = set(sys.modules)
-    found = locate_cupti()
+    found = locate_cupti(Settings())
     assert not {name.partition(".")[0] for name in set(sys.modules) - before} & {"cupti", "nvidia", "torch", "cuda"}
-    assert found.library is None or Path(found.library).is_file()
+    assert found is None or Path(found).is_file()
+
+
+def test_the_cupti_that_is_set_is_taken_at_its_word(tmp_path):
+    assert locate_cupti(Settings(cupti=tmp_path / "none.so")) == str(tmp_path / "none.so")
 
 
 def test_closing_after_letting_go_is_fine_and_twice_too():

@@ -156,7 +156,7 @@ class Bench:
             "arguments": self.arguments,
             "flush_bytes": 128 << 20,
             "exact": False,
-            "cupti": locate_cupti(),
+            "cupti": locate_cupti(Settings()),
             "libraries": self._libraries,
         }
         return DeviceSetup(**given | changes)

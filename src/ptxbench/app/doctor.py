@@ -187,10 +187,10 @@ def _profilers(settings: Settings) -> Iterator[Check]:
         yield Check(name="ncu_report", status="missing", value=None, where=None, fix=error.next_step)
     else:
         yield Check(name="ncu_report", status="ok", value="found", where=str(folders[0]), fix=None)
-    library = locate_cupti().library
-    fix = None if library else f"{how_to_install('gpu')}, or install a CUDA toolkit: without CUPTI latencies are by events only"
-    yield Check(name="cupti", status="ok" if library else "missing", value="found" if library else None, where=library, fix=fix)
-    yield _package("cupti-python", "cupti", "gpu")
+    library = locate_cupti(settings)
+    there = library is not None and Path(library).is_file()
+    fix = None if there else f"{how_to_install('gpu')}, or install a CUDA toolkit: without CUPTI latencies are by events only"
+    yield Check(name="cupti", status="ok" if there else "missing", value="found" if there else None, where=library, fix=fix)
 
 
 def _package(distribution: str, module: str, extra: str) -> Check:

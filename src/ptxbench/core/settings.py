@@ -39,6 +39,8 @@ class Settings(BaseSettings):
     """The program compute-sanitizer to use in place of the one that is found; likewise ``ncu`` and ``cuda_gdb``."""
     ncu: Path | None = None
     cuda_gdb: Path | None = None
+    cupti: Path | None = None
+    """CUPTI's library (``libcupti.so.13``) to use in place of the one that is found."""
     jobs: int = Field(default=0, ge=0)
     """How many compilations run at once; 0 means one per CPU."""
 

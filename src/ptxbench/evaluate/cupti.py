@@ -6,19 +6,24 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
-from ptxbench.evaluate.sandbox.launch import CuptiPaths
+from ptxbench.core.settings import Settings
 
 LIBRARY = "libcupti.so.13"
 _TOOLKITS = ("/usr/local/cuda",)
 
 
-def locate() -> CuptiPaths:
-    """Return where CUPTI's library is: in a wheel (torch brings one), in a toolkit that a variable names, or in the usual place."""
+def locate(settings: Settings) -> str | None:
+    """Return the file of CUPTI's library: as set, in a wheel (torch brings one), in a toolkit that a variable names, in the usual place.
+
+    One that is set need not be there: whoever loads it says so.
+    """
+    if settings.cupti is not None:
+        return str(settings.cupti.expanduser().absolute())
     for folder in (*_wheel_folders(), *_toolkit_folders()):
         path = folder / LIBRARY
         if path.is_file():
-            return CuptiPaths(library=str(path.resolve()))
-    return CuptiPaths(library=None)
+            return str(path.resolve())
+    return None
 
 
 def _wheel_folders() -> list[Path]:

@@ -8,6 +8,7 @@ from functools import partial
 import torch
 
 from ptxbench.core.errors import DeviceMemoryFull, NoGpu
+from ptxbench.core.settings import Settings
 from ptxbench.evaluate.cupti import locate as locate_cupti
 from ptxbench.evaluate.device import driver
 from ptxbench.evaluate.device.held import blaming_a_full_device, hold_on_device
@@ -43,7 +44,7 @@ class GpuBench:
         properties = torch.cuda.get_device_properties(0)
         self.facts = device_facts(properties.name, (properties.major, properties.minor))
         self.uuid = f"GPU-{properties.uuid}"
-        self.cupti = locate_cupti()
+        self.cupti = locate_cupti(Settings())
         self.telemetry = Telemetry(self.uuid)
         self.clock = ReferenceClock(self.cupti, properties.L2_cache_size)
         limit = int(HELD_SHARE * driver.free_bytes())

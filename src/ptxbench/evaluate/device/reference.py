@@ -14,7 +14,6 @@ from ptxbench.evaluate.sandbox.claims import TimeMethod
 from ptxbench.evaluate.sandbox.inside.activity import ActivityTrace, Unavailable
 from ptxbench.evaluate.sandbox.inside.driver import Driver, load_driver
 from ptxbench.evaluate.sandbox.inside.timing import Timing
-from ptxbench.evaluate.sandbox.launch import CuptiPaths
 
 FLUSH_MULTIPLE = 2
 """How many times the L2 cache's size is written before each timed call."""
@@ -29,14 +28,14 @@ PROBE = Plan(2, 5)
 class ReferenceClock:
     """Times references on the first visible device. ``method`` is the best that this machine has; ``why`` says what is missing."""
 
-    def __init__(self, cupti: CuptiPaths, l2_bytes: int) -> None:
+    def __init__(self, cupti: str | None, l2_bytes: int) -> None:
         self.flush_bytes = FLUSH_MULTIPLE * l2_bytes
         self._timing = Timing(Driver(load_driver(), 0), self.flush_bytes)
         self._known: dict[tuple[str, int, TimeMethod], list[float]] = {}
         self._trace: ActivityTrace | None = None
         self.why: str | None = None
         try:
-            self._trace = ActivityTrace(cupti.library)
+            self._trace = ActivityTrace(cupti)
         except Unavailable as error:
             self.why = str(error)
 

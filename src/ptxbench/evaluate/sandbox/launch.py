@@ -60,13 +60,6 @@ class LentBuffer:
 
 
 @dataclass(frozen=True)
-class CuptiPaths:
-    """Where CUPTI is: the file of its library, None where there is none."""
-
-    library: str | None
-
-
-@dataclass(frozen=True)
 class DeviceSetup:
     """What a child on a GPU gets beside its program.
 
@@ -76,7 +69,7 @@ class DeviceSetup:
         arguments: of each slot, every argument of a call: ``{"buffer", "offset", "shape", "dtype"}`` or ``{"value"}``.
         flush_bytes: size of the buffer that is written before each timed call to empty the L2 cache; 0 when nothing is timed.
         exact: give the calls copies of slot 0 in allocations of exactly the tensors' sizes, for a memory checker to watch.
-        cupti: where CUPTI is, None for a child that neither times by it nor counts.
+        cupti: the file of CUPTI's library, None for a child that neither times by it nor counts.
         libraries: what the candidate is linked with, loaded before it (the CUDA runtime).
     """
 
@@ -85,7 +78,7 @@ class DeviceSetup:
     arguments: list[list[dict[str, Any]]]
     flush_bytes: int
     exact: bool
-    cupti: CuptiPaths | None
+    cupti: str | None
     libraries: tuple[str, ...]
 
 
@@ -158,8 +151,7 @@ def setup_message(
 
 
 def _device_message(device: DeviceSetup, results: int) -> dict[str, Any]:
-    cupti = device.cupti.library if device.cupti else None
-    readable = [*_interpreter_folders(), *([str(Path(cupti).parent)] if cupti else [])]
+    readable = [*_interpreter_folders(), *([str(Path(device.cupti).parent)] if device.cupti else [])]
     return {
         "arguments": device.arguments,
         "libraries": list(device.libraries),
@@ -173,7 +165,7 @@ def _device_message(device: DeviceSetup, results: int) -> dict[str, Any]:
             "results": results,
             "results_bytes": RESULTS_BYTES,
             "poison": POISON,
-            "cupti": cupti,
+            "cupti": device.cupti,
         },
     }
 
