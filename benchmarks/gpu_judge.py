@@ -281,10 +281,7 @@ FAULTS: dict[str, Callable[[dict[str, Any]], bool]] = {
     "other_architecture": lambda r: r["exit"] == 4 and r.get("outcome") is None and "do not run" in str(r.get("undecided")),
     "other_architecture_gpu_asked": lambda r: r["exit"] == 3 and r.get("error") == "no_gpu",
     "no_cupti": lambda r: (
-        r["exit"] == 0
-        and r["method"] == "events"
-        and r["proof"] == "unknown"
-        and {"latency_by_events", "proof_unknown"} <= set(r["flags"])
+        (r["exit"], r["method"], r["proof"]) == (0, "events", "unknown") and {"latency_by_events", "proof_unknown"} <= {*r["flags"]}
     ),
     "no_torch": lambda r: r["exit"] == 3 and r.get("error") == "tool_missing",
     "no_gpu_visible": lambda r: r["exit"] == 3 and r.get("error") == "no_gpu",

@@ -13,7 +13,7 @@ _TOOLKITS = ("/usr/local/cuda",)
 
 
 def locate(settings: Settings) -> str | None:
-    """Return the file of CUPTI's library: as set, in a wheel (torch brings one), in a toolkit that a variable names, in the usual place.
+    """Return the file of CUPTI's library, None when there is none: as set, in a wheel (torch brings one), in a toolkit.
 
     One that is set need not be there: whoever loads it says so.
     """
