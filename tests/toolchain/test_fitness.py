@@ -20,6 +20,8 @@ FITTING = {
     "condition that nobody defines": "#ifdef DEBUG_PRINT\n#endif",
     "own macro behind the includes": '#define CUDA_CHECK(x) TVM_FFI_CHECK((x) == 0, RuntimeError) << #x " failed"',
     "own namespace": "namespace mine { int x; }\nusing namespace mine;",
+    "alias of CUDA's": "namespace p = cuda::ptx;\nusing namespace p;",
+    "compiler and debug conditions": "#if defined(NDEBUG) || defined(_MSC_VER)\n#endif",
     "cooperative groups": "using namespace cooperative_groups;",
     "members of that name": "struct A { int detail; }; int f(A a) { return a.detail; }",
     "shift": "int f(int a) { return a << 3; }",

@@ -19,8 +19,10 @@ from ptxbench.toolchain.policy.tokens import Token
 from ptxbench.toolchain.tools import HostToolchain
 
 _CONDITIONS = frozenset({"if", "ifdef", "ifndef", "elif", "elifdef", "elifndef"})
-_KNOWN_CONDITION = re.compile(r"__CUDA_ARCH\w*|__CUDACC\w*|__NVCC__|__cplusplus|__GNUC__|__x86_64__|CUDA_VERSION|CUDART_VERSION")
-"""Reserved names that mean the same with both headers."""
+_KNOWN_CONDITION = re.compile(
+    r"__CUDA_ARCH\w*|__CUDACC\w*|__NVCC__|__cplusplus|__GNUC__|__clang__|__linux__|_MSC_VER|_WIN32|__x86_64__|NDEBUG|CUDA(RT)?_VERSION"
+)
+"""Names in conditions that mean the same with both headers."""
 _TELLING = frozenset({"__COUNTER__", "__INCLUDE_LEVEL__", "__has_include", "__has_include_next", "_Pragma", "TypeTraits"})
 """Names whose value, or whose very use, depends on what the headers hold."""
 _USABLE_NAMESPACES = frozenset({"cooperative_groups", "nvcuda", "cuda", "cg"})
@@ -82,13 +84,15 @@ def _condition_fits(name: str, own: frozenset[str], words: frozenset[str]) -> bo
 
 
 def _namespaces(raw: Mapping[str, RawFile]) -> frozenset[str]:
-    """Return the namespaces that the candidate opens itself."""
-    return frozenset(
-        file.tokens[index + 1].text
-        for file in raw.values()
-        for index, token in enumerate(file.tokens)
-        if token.text == "namespace" and _text(file.tokens, index + 2) == "{"
-    )
+    """Return the namespaces that the candidate opens itself, and its names for CUDA's."""
+    found = set()
+    for tokens in (file.tokens for file in raw.values()):
+        for index, token in enumerate(tokens[:-3]):
+            if token.text == "namespace":
+                name, after, behind = (one.text for one in tokens[index + 1 : index + 4])
+                if after == "{" or (after == "=" and behind in _USABLE_NAMESPACES):
+                    found.add(name)
+    return frozenset(found)
 
 
 def _tokens_fit(tokens: Sequence[Token], opened: frozenset[str], known: frozenset[str]) -> bool:

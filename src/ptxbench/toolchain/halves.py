@@ -6,10 +6,11 @@ import os
 import threading
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from ptxbench.core.atomic import storage_error
 from ptxbench.core.errors import Cancelled, InfrastructureError
 from ptxbench.core.process import Completed, ProcessLimits, run_tool
 from ptxbench.toolchain.plan import STEPS, Plan
@@ -64,7 +65,10 @@ def run_plan(plan: Plan, folder: Path, limits: ProcessLimits, cancel: threading.
     else:
         stop = _Stop(cancel)
         if runner.run(("host_preprocess", "front", *_DEVICE), stop):
-            plan.stub.rename(plan.pipe)
+            try:
+                plan.stub.rename(plan.pipe)
+            except OSError as error:
+                raise storage_error(error, plan.stub) from error
             runner.run(("host_compile",), stop)
     if all(name in runner.ended and runner.ended[name].ok for name in STEPS[:-1]):
         runner.run(("link",), _Stop(cancel))
@@ -86,11 +90,12 @@ def _run_halves(runner: _Runner, cancel: threading.Event | None) -> None:
     The host compiler starts when cudafe++ has ended. It reads the headers, which is most of its work, and waits at the end of its
     source for the stub, which comes through a pipe when the device code is there. What nvcc would not have reached is stopped.
     """
-    front_failed, device_failed, host_ended = _Stop(cancel), _Stop(cancel), _Stop(cancel)
+    given_up = _Stop(cancel)
+    front_failed, device_failed, host_ended = _Stop(given_up), _Stop(given_up), _Stop(given_up)
 
     def host() -> None:
         try:
-            if not runner.run(("host_preprocess", "front"), _Stop(cancel)):
+            if not runner.run(("host_preprocess", "front"), given_up):
                 front_failed.set()
             else:
                 runner.run(("host_compile",), device_failed)
@@ -111,7 +116,12 @@ def _run_halves(runner: _Runner, cancel: threading.Event | None) -> None:
             device_failed.set()
 
     with ThreadPoolExecutor(2) as pool:
-        halves = [pool.submit(host), pool.submit(device)]
+        try:
+            halves = [pool.submit(host), pool.submit(device)]
+            wait(halves)
+        except BaseException:  # Ctrl-C: nobody waits for the steps any more.
+            given_up.set()
+            raise
     for half in halves:
         error = half.exception()
         if error is not None and not (isinstance(error, Cancelled) and (cancel is None or not cancel.is_set())):

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ptxbench.core.atomic import storage_error
 from ptxbench.core.process import ProcessLimits, run_tool
 from ptxbench.toolchain.command import MODULE_ID, OUTPUT, Command
 
@@ -47,7 +48,8 @@ class Plan:
 def plan(run: Command, folder: Path, stem: str, limits: ProcessLimits, cancel: threading.Event | None) -> Plan | None:
     """Return nvcc's plan of a run in ``folder``; None when it is not the one that we know, and nvcc had better run it itself.
 
-    ``stem`` is the source's name without its ending. Raises ``Cancelled`` when ``cancel`` is set.
+    ``stem`` is the source's name without its ending. Raises ``Cancelled`` when ``cancel`` is set, and
+    ``StorageError`` when the disk is full.
     """
     argv = [run.argv[0], "--dryrun", *(argument for argument in run.argv[1:] if argument != "-v")]
     done = run_tool(argv, limits=limits, env=run.env, cwd=folder, cancel=cancel)
@@ -64,7 +66,10 @@ def plan(run: Command, folder: Path, stem: str, limits: ProcessLimits, cancel: t
         return None
     # cudafe++ would hand cicc a module id; both take ours (see nvcc_cudafe.sh).
     output = folder.parent / OUTPUT
-    (output / f"{stem}.module_id").write_text(run.env[MODULE_ID], encoding="ascii")
+    try:
+        (output / f"{stem}.module_id").write_text(run.env[MODULE_ID], encoding="ascii")
+    except OSError as error:
+        raise storage_error(error, output) from error
     # An empty entry would have the tools look for libraries among the candidate's sources.
     assignments["LD_LIBRARY_PATH"] = assignments.get("LD_LIBRARY_PATH", "").strip(":")
     return Plan(shown | {"cicc": cicc}, shown, dict(run.env) | assignments, output / Path(pipe).name, output / Path(stub).name)
