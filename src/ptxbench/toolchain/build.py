@@ -21,6 +21,7 @@ from ptxbench.toolchain.compile import How, compile_candidate
 from ptxbench.toolchain.disassembly import sass
 from ptxbench.toolchain.fitness import fit_macros
 from ptxbench.toolchain.headers import Header
+from ptxbench.toolchain.mutation import REPORT, Mutation
 from ptxbench.toolchain.policing import PolicyParts, inspected, screened
 from ptxbench.toolchain.probe import ensure_works
 from ptxbench.toolchain.python_source import python_diagnostics
@@ -51,6 +52,7 @@ class BuildResult:
         """Return the file of an artifact (``library``, ``cubin``, ``ptx``, ``sass``), its content verified; None if there is none.
 
         ``sass`` is JSON: by function (mangled name) the opcodes of its instructions, that of pc offset ``16 * i`` at index i.
+        A mutated build has ``mutation`` too, JSON: how many instructions were rewritten, by PTX opcode.
         Raises ``StorageError`` when the file was removed or damaged meanwhile.
         """
         digest = self.build.artifacts.get(name)
@@ -73,6 +75,7 @@ class _Job:
     key: str
     limits: Limits
     cancel: threading.Event | None
+    mutation: Mutation | None
 
 
 class Builder:
@@ -86,9 +89,14 @@ class Builder:
         self.cache.sweep()
 
     def build(
-        self, candidate: Candidate, limits: Limits = _DEFAULT_LIMITS, *, cancel: threading.Event | None = None
+        self,
+        candidate: Candidate,
+        limits: Limits = _DEFAULT_LIMITS,
+        *,
+        cancel: threading.Event | None = None,
+        mutation: Mutation | None = None,
     ) -> BuildResult:
-        """Compile a candidate, or return what is remembered of it.
+        """Compile a candidate, or return what is remembered of it. With a ``mutation`` the device code of a CUDA candidate differs.
 
         A candidate that does not compile is a result (``build.ok`` is False, ``build.diagnostics`` say why). Compilations that a
         limit ended are not remembered. Raises ``ToolMissing``, ``StorageError`` (disk full), ``UnknownArch``, ``SourceError`` for a
@@ -106,13 +114,13 @@ class Builder:
             return BuildResult(build, violations, None)
         tools: HostToolchain = locate(self.settings) if candidate.language is Language.CUDA else locate_host(self.settings)
         policy = self._parts.inputs(tools)
-        key = _key(candidate, tools, policy)
+        key = _key(candidate, tools, policy, mutation)
         with self.cache.building(key):
             known = self.cache.get(key)
             cached = known is not None
             if known is None:
                 with self._slots:
-                    known = self._compile(_Job(candidate, tools, policy, violations, key, limits, cancel))
+                    known = self._compile(_Job(candidate, tools, policy, violations, key, limits, cancel, mutation))
                 if not any(one.stage == "limit" for one in known.build.diagnostics):
                     self.cache.put(key, known)
         build = known.build.model_copy(update={"cached": cached, "seconds": time.monotonic() - started})
@@ -134,7 +142,9 @@ class Builder:
 
     def _run(self, job: _Job, scratch: Path, slim: tuple[str, ...] | None) -> Reading:
         how: How = "steps" if self.settings.jobs == 1 else "halves"
-        compilation = compile_candidate(job.candidate, job.tools, job.policy, scratch, job.limits, job.cancel, slim=slim, how=how)
+        compilation = compile_candidate(
+            job.candidate, job.tools, job.policy, scratch, job.limits, job.cancel, slim=slim, how=how, mutation=job.mutation
+        )
         return read(job.candidate, job.tools, compilation, job.limits)
 
     def _violations(self, job: _Job, reading: Reading) -> tuple[Violation, ...]:
@@ -164,6 +174,7 @@ class Builder:
     def _store(self, reading: Reading) -> dict[str, str]:
         compilation = reading.compilation
         files = {"library": compilation.library, "cubin": compilation.kept(".cubin"), "ptx": compilation.kept(".ptx")}
+        files |= {"mutation": compilation.kept(REPORT)}
         try:
             stored = {name: self.cache.blobs.put(path.read_bytes()) for name, path in files.items() if path is not None}
         except OSError as error:
@@ -173,11 +184,12 @@ class Builder:
         return stored
 
 
-def _key(candidate: Candidate, tools: HostToolchain, policy: PolicyInputs) -> str:
+def _key(candidate: Candidate, tools: HostToolchain, policy: PolicyInputs, mutation: Mutation | None) -> str:
     runtime = tools.cudart.name if isinstance(tools, Toolchain) else None
     return content_hash(
         {
             "candidate": candidate.hash,
+            "mutation": mutation,
             "flags": flags(candidate, policy),
             "runtime": runtime,
             "tools": tools.versions.model_dump(),

@@ -11,6 +11,7 @@ from pathlib import Path
 from ptxbench import arch as architectures
 from ptxbench.schema import Candidate, Language
 from ptxbench.toolchain.headers import TvmHeaders
+from ptxbench.toolchain.mutation import Mutation, environment
 from ptxbench.toolchain.tools import HostToolchain, Toolchain
 
 SOURCES = "src"
@@ -59,13 +60,21 @@ def flags(candidate: Candidate, policy: PolicyInputs) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def command(candidate: Candidate, tools: HostToolchain, policy: PolicyInputs, scratch: Path, headers: TvmHeaders) -> Command:
-    """Return the one compiler run of a CUDA or C++ candidate whose sources are in ``scratch/src``."""
+def command(
+    candidate: Candidate,
+    tools: HostToolchain,
+    policy: PolicyInputs,
+    scratch: Path,
+    headers: TvmHeaders,
+    mutation: Mutation | None = None,
+) -> Command:
+    """Return the one compiler run of a CUDA or C++ candidate whose sources are in ``scratch/src``; a mutation is for CUDA."""
     if candidate.language is not Language.CUDA:
         return _cpp_command(candidate, tools, policy, scratch)
     if not isinstance(tools, Toolchain):
         raise TypeError("CUDA candidates need a CUDA toolchain")
-    return _cuda_command(candidate, tools, policy, scratch, headers)
+    run = _cuda_command(candidate, tools, policy, scratch, headers)
+    return Command(run.argv, run.env | environment(mutation))
 
 
 def _cuda_command(candidate: Candidate, tools: Toolchain, policy: PolicyInputs, scratch: Path, headers: TvmHeaders) -> Command:

@@ -17,6 +17,7 @@ from ptxbench.schema import Candidate, Language, Limits
 from ptxbench.toolchain.command import DRIVER_ENTRY, LIBRARY, OUTPUT, SOURCES, PolicyInputs, command
 from ptxbench.toolchain.halves import run_plan
 from ptxbench.toolchain.headers import Header, full_headers, slim_headers
+from ptxbench.toolchain.mutation import Mutation
 from ptxbench.toolchain.plan import plan
 from ptxbench.toolchain.tools import HostToolchain
 
@@ -69,11 +70,12 @@ def compile_candidate(
     *,
     slim: tuple[str, ...] | None = None,
     how: How = "halves",
+    mutation: Mutation | None = None,
 ) -> Compilation:
     """Compile a CUDA or C++ candidate in ``scratch``, an empty folder.
 
     ``slim`` asks for the slim TVM-FFI headers, with these macros (``fitness.fit_macros``). ``how`` says who runs nvcc's steps; it
-    does not change what they make. A failure of the compiler is part of the result. Raises ``StorageError`` when the disk is full,
+    does not change what they make. ``mutation`` does (``mutation.py``). A failure of the compiler is part of the result. Raises ``StorageError`` when the disk is full,
     ``Cancelled`` when ``cancel`` is set.
     """
     try:
@@ -84,7 +86,7 @@ def compile_candidate(
     except OSError as error:
         raise storage_error(error, scratch) from error
     headers = full_headers(tools) if slim is None else slim_headers(tools, scratch, slim)
-    run = command(candidate, tools, policy, scratch, headers)
+    run = command(candidate, tools, policy, scratch, headers, mutation)
     bounds = ProcessLimits(
         wall_seconds=limits.compile_s,
         cpu_seconds=math.ceil(limits.compile_s),
