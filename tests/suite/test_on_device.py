@@ -19,7 +19,7 @@ from ptxbench.suite.safetensors import write_tensors
 torch = pytest.importorskip("torch", reason="torch is not installed: a device's side of the suite was not run")
 
 from ptxbench.suite import device_oracles, on_device  # noqa: E402
-from ptxbench.suite.on_device import draw_many_on, draw_on, load_oracle_on, load_reference_on  # noqa: E402
+from ptxbench.suite.on_device import draw_fresh_on, draw_many_on, draw_on, load_oracle_on, load_reference_on  # noqa: E402
 from ptxbench.suite.torch_types import TORCH_TYPES, as_array, as_tensor  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -254,3 +254,22 @@ def test_arrays_and_tensors_have_the_same_bits(name):
         as_tensor(np.zeros(2, NUMPY_TYPES["float4_e2m1"]))
     with pytest.raises(TypeError, match="complex64"):
         as_array(torch.zeros(2, dtype=torch.complex64))
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_fresh_inputs_have_the_published_form_and_distribution(name):
+    task = small(name)
+    first, again, other = (draw_fresh_on(task, seed, "cpu") for seed in (5, 5, 6))
+    published = draw_on(task, 5, "published", "cpu")
+    assert list(first) == list(published)
+    for argument, value in published.items():
+        if not isinstance(value, torch.Tensor):
+            assert first[argument] == value
+            continue
+        fresh = first[argument]
+        assert (fresh.dtype, fresh.shape) == (value.dtype, value.shape)
+        assert torch.equal(fresh.view(torch.uint8), again[argument].view(torch.uint8))
+        assert not torch.equal(fresh.view(torch.uint8), other[argument].view(torch.uint8))
+        if drawn_from(task, argument):
+            assert float(fresh.float().std()) == pytest.approx(float(value.float().std()), rel=0.2)
+            assert abs(float(fresh.float().mean())) < 0.2 * float(value.float().std())

@@ -92,6 +92,12 @@ class RandomInput:
         return self.dtype != "bool" and (is_float(self.dtype) or self.sampler.kind != "integers")
 
     @property
+    def bounds(self) -> tuple[int, int]:
+        """Return the least value of drawn integers and the one behind the largest, cut to what the type holds."""
+        limits, scale = np.iinfo(NUMPY_TYPES[self.dtype]), int(self.sampler.scale)
+        return max(-scale, int(limits.min)), min(scale, int(limits.max) + 1)
+
+    @property
     def factor(self) -> np.float32:
         """What the drawn values are multiplied by."""
         return np.float32(self.sampler.scale * (self.sampler.scaled if self.kind == "scaled" else 1.0))
@@ -122,8 +128,7 @@ class RandomInput:
         elif self.dtype == "bool":
             values = self.stream.integers(0, 2, size=self.count, dtype=np.uint8).astype(np.bool_)
         else:
-            bounds, scale = np.iinfo(dtype), int(self.sampler.scale)
-            low, high = max(-scale, int(bounds.min)), min(scale, int(bounds.max) + 1)
+            low, high = self.bounds
             values = np.asarray(self.stream.integers(low, high, size=self.count, dtype=np.int64)).astype(dtype)
         return values.item() if self.shape is None else values.reshape(self.shape)
 

@@ -78,6 +78,22 @@ def draw_many_on(task: Task, sets: Sequence[tuple[int, Kind]], device: str) -> l
     return [{name: values[name] for name in task.definition.inputs} for values in drawn]
 
 
+def draw_fresh_on(task: Task, seed: int, device: str) -> Inputs:
+    """Return inputs of the published distribution that the device draws itself: in no time, and only here the same for a seed.
+
+    For inputs that nobody shall foresee. Stored inputs are what they are; derived ones are computed as in ``draw_on``.
+    """
+    planned = plan(task, seed, "published")
+    place = torch.device(device)
+    generator = torch.Generator(place).manual_seed(seed & (2**63 - 1))
+    with _room_for(task):
+        values: Inputs = {name: _fresh(one, generator, place) for name, one in planned.random.items()}
+        for name, value in planned.given.items():
+            values[name] = as_tensor(value).to(place) if isinstance(value, np.ndarray) else value
+        values |= _derive(task, values, planned.derived)
+    return {name: values[name] for name in task.definition.inputs}
+
+
 def load_reference_on(task: Task, device: str) -> Function:
     """Return the task's library reference as a function on a device's tensors; outputs have the definition's types and shapes.
 
@@ -136,6 +152,22 @@ def _draw(one: RandomInput, place: torch.device, stream: torch.cuda.Stream | Non
         if places is not None:
             values[torch.from_numpy(places).to(place)] *= OUTLIER_FACTOR
         return values.to(dtype).reshape(one.shape)
+
+
+def _fresh(one: RandomInput, generator: torch.Generator, place: torch.device) -> Value:
+    """Draw one input's distribution by the device's own generator."""
+    dtype, shape, scale = TORCH_TYPES[one.dtype], one.shape or (), one.sampler.scale
+    if not one.rounded:
+        low, high = (0, 2) if one.dtype == "bool" else one.bounds
+        values = torch.randint(low, high, shape, generator=generator, device=place)
+    elif one.sampler.kind == "normal":
+        values = torch.randn(shape, generator=generator, device=place).mul_(scale)
+    elif one.sampler.kind == "uniform":
+        values = torch.rand(shape, generator=generator, device=place).mul_(2.0 * scale).sub_(scale)
+    else:
+        values = torch.randint(-1, 2, shape, generator=generator, device=place).float().mul_(scale)
+    drawn = values.to(dtype)
+    return drawn.item() if one.shape is None else drawn
 
 
 def _pieces(one: RandomInput, place: torch.device) -> Iterator[tuple[int, torch.Tensor]]:
