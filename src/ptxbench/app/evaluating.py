@@ -27,22 +27,36 @@ def evaluate_file(
     language: Language | None,
     profile: Profile,
     proof: ProofMethod,
+    prove_by_mutation: bool,
     seed: int,
     stages: Sequence[str] | None,
     suite_paths: Sequence[Path],
     settings: Settings,
     warn: Callable[[str], None],
 ) -> Evaluation:
-    """Evaluate the kernel in ``path`` on the task that ``selector`` names. Raises ``UsageError`` for an unknown stage."""
+    """Evaluate the kernel in ``path`` on the task that ``selector`` names.
+
+    Raises ``UsageError`` for an unknown stage, and for a proof by mutation where nothing is proven.
+    """
     unknown = [stage for stage in stages or () if stage not in STAGES]
     if unknown:
         raise UsageError(f"unknown stage {unknown[0]!r}", next_step=f"known: {', '.join(STAGES)}")
     if arch is not None:
         architectures.get(arch)
+    if prove_by_mutation and stages is not None and not {"compare", "prove"} <= set(stages):
+        raise UsageError("a proof by mutation needs the stages compare and prove", next_step="add them, or leave --stages out")
     task = open_suite(suite_paths, warn).task(selector, arch=arch)
+    if prove_by_mutation and not architectures.get(task.arch).is_gpu:
+        raise UsageError(f"{task.name} is a CPU task: it has no matrix instructions", next_step="leave --prove-by-mutation out")
     candidate = read_candidate(path, arch=task.arch, language=language)
 
-    options = EvaluateOptions(profile=profile, seed=seed, proof=proof, stages=None if stages is None else tuple(stages))
+    options = EvaluateOptions(
+        profile=profile,
+        seed=seed,
+        proof=proof,
+        prove_by_mutation=prove_by_mutation,
+        stages=None if stages is None else tuple(stages),
+    )
 
     async def evaluate() -> Evaluation:
         evaluator = choose(task, backend, settings, Builder(settings))

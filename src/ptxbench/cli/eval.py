@@ -41,6 +41,10 @@ def register(application: typer.Typer) -> None:
             ProofMethod,
             typer.Option("--proof", help="How executed instructions are counted: cupti (fast), ncu (the published rule), or both."),
         ] = "cupti",
+        prove_by_mutation: Annotated[
+            bool,
+            typer.Option("--prove-by-mutation", help="Run it with its matrix instructions giving zero too: it must become wrong."),
+        ] = False,
         seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the inputs.")] = 0,
         stages: Annotated[
             str | None,
@@ -70,6 +74,7 @@ def register(application: typer.Typer) -> None:
             language=language,
             profile=protocol,
             proof=proof,
+            prove_by_mutation=prove_by_mutation,
             seed=seed,
             stages=None if stages is None else [stage.strip() for stage in stages.split(",")],
             suite_paths=GLOBALS.suite,

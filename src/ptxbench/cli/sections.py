@@ -75,9 +75,10 @@ def show_proof(proof: Proof) -> None:
     """Print the proof's status and predicates."""
     three = {True: "yes", False: "no", None: "unknown"}
     share = "" if proof.work_share is None else f", work share {proof.work_share:.2f}"
+    mutant = "" if proof.mutation is None else f"; outputs without matrix instructions: {proof.mutation}"
     say(
         f"proof ({proof.method}): {proof.status}; target compute {three[proof.compute]}, "
-        f"target data movement {three[proof.data_movement]}{share}"
+        f"target data movement {three[proof.data_movement]}{share}{mutant}"
     )
 
 

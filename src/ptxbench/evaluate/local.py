@@ -18,7 +18,8 @@ from ptxbench import arch as architectures
 from ptxbench.core.errors import JudgeError, UsageError
 from ptxbench.evaluate.findings import Findings
 from ptxbench.evaluate.gpu import Gpu, driver_version
-from ptxbench.evaluate.judge.request import GpuRequest, Request
+from ptxbench.evaluate.judge.request import GpuRequest, Mutant, Request
+from ptxbench.evaluate.mutant import mutant_of
 from ptxbench.evaluate.options import EvaluateOptions
 from ptxbench.evaluate.record import assemble, judge_policy
 from ptxbench.evaluate.static import static_proof
@@ -27,7 +28,7 @@ from ptxbench.evaluate.worker import Worker
 from ptxbench.schema import Candidate, Device, Evaluation, Language, Proof, Task
 
 if TYPE_CHECKING:
-    from ptxbench.toolchain import Builder, BuildResult
+    from ptxbench.toolchain import Builder, BuildResult, Mutation
 
 T = TypeVar("T")
 
@@ -89,6 +90,8 @@ class LocalEvaluator:
                 cpus=(),
                 gpu=self._gpu_request(result) if self.backend == "gpu" else None,
             )
+            if request.gpu is not None and options.prove_by_mutation:
+                request = request.model_copy(update={"gpu": await self._with_mutant(request.gpu, candidate, task)})
             try:
                 findings = await self._judge(request, seconds)
             except JudgeError as error:
@@ -127,6 +130,14 @@ class LocalEvaluator:
             libraries=(str(locate(self._builder.settings).cudart),),
         )
 
+    async def _with_mutant(self, request: GpuRequest, candidate: Candidate, task: Task) -> GpuRequest:
+        """Return the request with the mutated library, when the binary holds matrix instructions at all."""
+        arch = architectures.get(task.arch)
+        if not any(arch.is_mma(opcode) for kernel in request.kernels for opcode in kernel.opcodes):
+            return request
+        mutant: Mutant = mutant_of(await self._build(candidate, task, mutation="zero_mma"))
+        return request.model_copy(update={"mutant": mutant})
+
     def _proof(self, task: Task, result: BuildResult, findings: Findings | None) -> Proof | None:
         """Return what was counted, or else what the binary alone proves."""
         if findings is not None and findings.proof is not None:
@@ -141,12 +152,12 @@ class LocalEvaluator:
             where = "on a GPU" if self.backend == "gpu" else "on the host's processor"
             raise UsageError(f"a {candidate.language} candidate cannot run {where}", next_step=f"write {' or '.join(languages)}")
 
-    async def _build(self, candidate: Candidate, task: Task) -> BuildResult:
+    async def _build(self, candidate: Candidate, task: Task, mutation: Mutation | None = None) -> BuildResult:
         """Build in a thread; when the caller is cancelled, the compiler ends before this returns."""
         abandoned = threading.Event()
         self._running.add(abandoned.set)
         try:
-            build = partial(self._builder.build, candidate, task.limits, cancel=abandoned)
+            build = partial(self._builder.build, candidate, task.limits, cancel=abandoned, mutation=mutation)
             return await _in(self._building, build, abandoned.set)
         finally:
             self._running.discard(abandoned.set)

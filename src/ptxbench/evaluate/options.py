@@ -21,6 +21,8 @@ class EvaluateOptions(Record):
     """Stages to run after the build (``sanitize``, ``compare``, ``time``, ``prove``), None for all that the backend has."""
     proof: ProofMethod = "cupti"
     """How executed instructions are counted (protocol section 6)."""
+    prove_by_mutation: bool = False
+    """Whether a kernel whose matrix instructions executed also runs with all of them giving zero, and must then be wrong."""
     run_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """Limit of one run of the candidate in seconds, in place of the task's."""
 

@@ -9,6 +9,9 @@ from ptxbench.schema.base import Record
 ProofMethod = Literal["cupti", "ncu", "both"]
 """How executed instructions are counted."""
 
+MutationVerdict = Literal["wrong", "right", "unknown"]
+"""What the outputs are when every matrix instruction gives zero: ``wrong`` when they depend on them."""
+
 ProofStatus = Literal["qualified", "not_executed", "absent", "unknown"]
 
 
@@ -36,3 +39,5 @@ class Proof(Record):
     work_share: float | None
     method: Literal["cupti", "ncu", "both", "static"] | None
     kernels: tuple[KernelProof, ...]
+    mutation: MutationVerdict | None = None
+    """None where the check was not asked for, or no matrix instruction is known to have executed."""

@@ -75,8 +75,8 @@ def compile_candidate(
     """Compile a CUDA or C++ candidate in ``scratch``, an empty folder.
 
     ``slim`` asks for the slim TVM-FFI headers, with these macros (``fitness.fit_macros``). ``how`` says who runs nvcc's steps; it
-    does not change what they make. ``mutation`` does (``mutation.py``). A failure of the compiler is part of the result. Raises ``StorageError`` when the disk is full,
-    ``Cancelled`` when ``cancel`` is set.
+    does not change what they make. ``mutation`` does (``mutation.py``). A failure of the compiler is part of the result. Raises
+    ``StorageError`` when the disk is full, ``Cancelled`` when ``cancel`` is set.
     """
     try:
         (scratch / OUTPUT).mkdir()

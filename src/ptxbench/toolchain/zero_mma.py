@@ -66,10 +66,9 @@ def _destination(operands: str, opcode: str) -> tuple[str, ...] | None:
     text = re.sub(_COMMENT, " ", operands, flags=re.DOTALL)
     modifiers = _MODIFIERS.match(text)
     text = text[modifiers.end() :] if modifiers else text
-    if opcode == "tcgen05.ld":
-        written = text.partition("[")[0].rstrip().removesuffix(",")  # with .red, a vector and the reduced value
-    else:
-        written = text[: text.find("}") + 1]
+    # A load from tensor memory may write the reduced value beside its vector (.red): all that stands before the address.
+    end = "[" if opcode == "tcgen05.ld" else "}"
+    written = text.partition(end)[0].rstrip().removesuffix(",")
     names = tuple(name.strip() for name in written.replace("{", " ").replace("}", " ").split(","))
     return names if names and all(re.fullmatch(_NAME, name) for name in names) else None
 

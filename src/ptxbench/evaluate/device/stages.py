@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -27,6 +28,7 @@ from ptxbench.evaluate.findings import Findings, StageFailure
 from ptxbench.evaluate.gpu import roofline_us
 from ptxbench.evaluate.judge.held import TIMED_DRAWS, Held
 from ptxbench.evaluate.judge.request import Request
+from ptxbench.evaluate.mutant import run_mutant
 from ptxbench.evaluate.sandbox.child import Child
 from ptxbench.evaluate.sandbox.launch import DeviceSetup, Program, Tool
 from ptxbench.evaluate.sandbox.protections import summarise
@@ -103,6 +105,8 @@ class GpuStages:
                 self._timed("prove", lambda: proving.count(self._memory, child))
         if right and clean and failure is None and wants("prove"):
             self._timed("prove", proving.cross_check)
+            if self._request.options.prove_by_mutation:
+                self._timed("mutate", lambda: self._prove_by_mutation(proving))
         if failure is not None and wants("debug"):
             failed, kernels = failure.failure, self._gpu.kernels
             explained = self._timed("debug", lambda: debug.explain(failed, checked, self._start, self._limits, kernels=kernels))
@@ -137,6 +141,17 @@ class GpuStages:
             self._flags.append(Flag(code="sanitizer_unknown", text=f"memcheck could not decide: {checked.why}"))
         return checked
 
+    def _prove_by_mutation(self, proving: Proving) -> None:
+        """Note what becomes of the outputs when the matrix instructions that executed give zero."""
+        proof, mutant = proving.proof, self._gpu.mutant
+        if proof is None or not proof.compute or mutant is None:
+            return
+        program = self._program if mutant.library is None else replace(self._program, payload=_read(mutant.library))
+        found = run_mutant(mutant, lambda: self._start(program=program), self._memory, self._held, self._limits)
+        proving.proof = proof.model_copy(update={"mutation": found.verdict})
+        if found.flag is not None:
+            self._flags.append(found.flag)
+
     def _new_timing(self) -> GpuTiming:
         return GpuTiming(
             self._held,
@@ -149,8 +164,8 @@ class GpuStages:
         )
 
     @contextmanager
-    def _start(self, tool: Tool | None = None, exact: bool = False) -> Iterator[Child]:
-        """Start a child of the candidate, with slot 0 written; under a tool it neither times nor counts."""
+    def _start(self, tool: Tool | None = None, exact: bool = False, program: Program | None = None) -> Iterator[Child]:
+        """Start a child of the candidate, or of another program; under a tool slot 0 is written, and nothing timed or counted."""
         if tool is not None:
             self._memory.write(0, self._held.published(0).inputs)
         setup = DeviceSetup(
@@ -162,7 +177,7 @@ class GpuStages:
             cupti=self._bench.cupti if tool is None else None,
             libraries=self._gpu.libraries,
         )
-        with Child(self._program, None, self._limits, self._request.cpus, device=setup, tool=tool) as child:
+        with Child(program or self._program, None, self._limits, self._request.cpus, device=setup, tool=tool) as child:
             yield child
 
     def _layout(self) -> Layout:

@@ -13,16 +13,24 @@ LINE_BYTES = 16 << 20
 """Longest line either side reads."""
 
 
+class Mutant(Record):
+    """The candidate's library with every matrix instruction giving zero, or why there is none that could tell anything."""
+
+    library: str | None
+    why: str | None = None
+
+
 class GpuRequest(Record):
     """What an evaluation on a GPU needs beside: files of the build and of the toolchain that made it.
 
     ``sass`` names every instruction of the cubin by function and position (``Build.artifacts``); ``kernels`` is the build's own
-    record of them; ``libraries`` must be loaded before the candidate.
+    record of them; ``libraries`` must be loaded before the candidate; ``mutant`` is there when a proof by mutation is asked for.
     """
 
     sass: str | None
     kernels: tuple[KernelBuild, ...]
     libraries: tuple[str, ...]
+    mutant: Mutant | None = None
 
 
 class Request(Record):
