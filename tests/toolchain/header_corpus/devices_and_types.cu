@@ -1,6 +1,6 @@
 // header: slim
 // good: run v d
-// good: run s s
+// good: run S s
 // good: device S
 // good: type s
 // good: named d

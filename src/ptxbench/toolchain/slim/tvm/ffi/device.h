@@ -21,37 +21,51 @@ inline constexpr DeviceName kDeviceNames[] = {
 };
 
 // "name" or "name:index", up to the first space.
-[[gnu::noinline]] inline std::optional<DLDevice> ParseDevice(std::string_view text) {
+[[gnu::noinline]] inline bool ParseDevice(std::string_view text, DLDevice* device) {
   text = text.substr(0, text.find(' '));
   const size_t colon = text.find(':');
   int64_t index = 0;
   if (colon != std::string_view::npos) {
     const std::string_view digits = text.substr(colon + 1);
-    if (digits.empty()) return std::nullopt;
+    if (digits.empty()) return false;
     for (const char digit : digits) {
-      if (digit < '0' || digit > '9') return std::nullopt;
+      if (digit < '0' || digit > '9') return false;
       index = index * 10 + (digit - '0');
-      if (index > INT32_MAX) return std::nullopt;
+      if (index > INT32_MAX) return false;
     }
   }
   for (const DeviceName& known : kDeviceNames) {
-    if (known.name == text.substr(0, colon)) return DLDevice{known.type, static_cast<int32_t>(index)};
+    if (known.name == text.substr(0, colon)) {
+      *device = DLDevice{known.type, static_cast<int32_t>(index)};
+      return true;
+    }
   }
-  return std::nullopt;
+  return false;
 }
 
 template <>
 struct Slot<DLDevice> : KnownSlot<true> {
-  static std::optional<DLDevice> From(const TVMFFIAny* source) {
-    if (source->type_index == kTVMFFIDevice) return source->v_device;
-    TVMFFIByteArray text;
-    if (ReadText(source, false, &text)) return ParseDevice(std::string_view(text.data, text.size));
-    return std::nullopt;
+  static bool Fits(const TVMFFIAny* source) {
+    DLDevice device;
+    return Read(source, &device);
+  }
+  static DLDevice Take(const TVMFFIAny* source) {
+    DLDevice device{};
+    Read(source, &device);
+    return device;
   }
   static void Name(MessageStream& stream) { stream << "Device"; }
   static void Store(DLDevice value, TVMFFIAny* result) {
     StorePlain(result, kTVMFFIDevice);
     result->v_device = value;
+  }
+
+ private:
+  static bool Read(const TVMFFIAny* source, DLDevice* device) {
+    TVMFFIByteArray text;
+    if (source->type_index == kTVMFFIDevice) *device = source->v_device;
+    return source->type_index == kTVMFFIDevice ||
+           (ReadText(source, false, &text) && ParseDevice(std::string_view(text.data, text.size), device));
   }
 };
 

@@ -26,11 +26,13 @@ namespace detail {
 
 template <>
 struct Slot<DLDataType> : KnownSlot<true> {
-  static std::optional<DLDataType> From(const TVMFFIAny* source) {
-    if (source->type_index == kTVMFFIDataType) return source->v_dtype;
+  static bool Fits(const TVMFFIAny* source) {
     TVMFFIByteArray text;
-    if (ReadText(source, true, &text)) return StringToDLDataType(String(text.data, text.size));
-    return std::nullopt;
+    return source->type_index == kTVMFFIDataType || ReadText(source, true, &text);
+  }
+  static DLDataType Take(const TVMFFIAny* source) {
+    TVMFFIByteArray text;
+    return ReadText(source, true, &text) ? StringToDLDataType(String(text.data, text.size)) : source->v_dtype;
   }
   static void Name(MessageStream& stream) { stream << "DataType"; }
   static void Store(DLDataType value, TVMFFIAny* result) {

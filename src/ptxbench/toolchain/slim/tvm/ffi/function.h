@@ -94,9 +94,8 @@ struct Argument {
   int index;
 
   operator Plain<T>() {  // NOLINT(google-explicit-constructor)
-    std::optional<Plain<T>> value = Slot<Plain<T>>::From(arguments + index);
-    if (TVM_FFI_PREDICT_FALSE(!value.has_value())) ThrowType(signature, index, arguments[index]);
-    return *std::move(value);
+    if (TVM_FFI_PREDICT_FALSE(!Slot<Plain<T>>::Fits(arguments + index))) ThrowType(signature, index, arguments[index]);
+    return Slot<Plain<T>>::Take(arguments + index);
   }
 };
 

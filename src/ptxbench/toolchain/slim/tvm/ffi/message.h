@@ -65,6 +65,25 @@ class MessageStream {
   MessageStream() = default;
   MessageStream(MessageStream&&) = default;
 
+  // Without a template for what is written most: every length of a literal would be an instantiation of its own. These are taken
+  // for exactly their types; for any other the template below is the better match.
+  MessageStream& operator<<(const char* value) {
+    PutString(value);
+    return *this;
+  }
+  MessageStream& operator<<(int value) {
+    PutInt(value);
+    return *this;
+  }
+  MessageStream& operator<<(long value) {
+    PutInt(value);
+    return *this;
+  }
+  MessageStream& operator<<(unsigned long value) {
+    PutUnsigned(value);
+    return *this;
+  }
+
   template <typename T>
   MessageStream& operator<<(const T& value) {
     using D = std::decay_t<const T>;

@@ -45,11 +45,10 @@ namespace detail {
 
 template <typename T>
 struct Slot<Optional<T>> : KnownSlot<Slot<T>::stored> {
-  static std::optional<Optional<T>> From(const TVMFFIAny* source) {
+  static bool Fits(const TVMFFIAny* source) { return source->type_index == kTVMFFINone || Slot<T>::Fits(source); }
+  static Optional<T> Take(const TVMFFIAny* source) {
     if (source->type_index == kTVMFFINone) return Optional<T>();
-    std::optional<T> value = Slot<T>::From(source);
-    if (!value.has_value()) return std::nullopt;
-    return Optional<T>(*std::move(value));
+    return Optional<T>(Slot<T>::Take(source));
   }
   static void Name(MessageStream& stream) {
     stream << "Optional<";

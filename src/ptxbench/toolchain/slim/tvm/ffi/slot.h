@@ -6,14 +6,14 @@
 #include <tvm/ffi/c_api.h>
 #include <tvm/ffi/error.h>
 
-#include <optional>
 #include <type_traits>
 
 namespace tvm {
 namespace ffi {
 namespace detail {
 
-// A type that may be an argument (`From`) or a result (`Store`, where `stored`). `Name` writes what errors call it.
+// A type that may be an argument (`Take`, where `Fits` says that it can be) or a result (`Store`, where `stored`). `Name` writes what
+// errors call it.
 template <typename T, typename = void>
 struct Slot {
   static constexpr bool known = false;
@@ -38,10 +38,8 @@ inline bool IsWhole(const TVMFFIAny* source) {
 
 template <>
 struct Slot<bool> : KnownSlot<true> {
-  static std::optional<bool> From(const TVMFFIAny* source) {
-    if (!IsWhole(source)) return std::nullopt;
-    return source->v_int64 != 0;
-  }
+  static bool Fits(const TVMFFIAny* source) { return IsWhole(source); }
+  static bool Take(const TVMFFIAny* source) { return source->v_int64 != 0; }
   static void Name(MessageStream& stream) { stream << "bool"; }
   static void Store(bool value, TVMFFIAny* result) {
     StorePlain(result, kTVMFFIBool);
@@ -56,10 +54,8 @@ inline constexpr bool is_whole_v<T, true> = std::is_integral_v<std::underlying_t
 
 template <typename T>
 struct Slot<T, std::enable_if_t<is_whole_v<T>>> : KnownSlot<true> {
-  static std::optional<T> From(const TVMFFIAny* source) {
-    if (!IsWhole(source)) return std::nullopt;
-    return T(source->v_int64);
-  }
+  static bool Fits(const TVMFFIAny* source) { return IsWhole(source); }
+  static T Take(const TVMFFIAny* source) { return T(source->v_int64); }
   static void Name(MessageStream& stream) { stream << "int"; }
   static void Store(T value, TVMFFIAny* result) {
     StorePlain(result, kTVMFFIInt);
@@ -69,10 +65,9 @@ struct Slot<T, std::enable_if_t<is_whole_v<T>>> : KnownSlot<true> {
 
 template <typename T>
 struct Slot<T, std::enable_if_t<std::is_floating_point_v<T>>> : KnownSlot<true> {
-  static std::optional<T> From(const TVMFFIAny* source) {
-    if (source->type_index == kTVMFFIFloat) return T(source->v_float64);
-    if (IsWhole(source)) return T(source->v_int64);
-    return std::nullopt;
+  static bool Fits(const TVMFFIAny* source) { return source->type_index == kTVMFFIFloat || IsWhole(source); }
+  static T Take(const TVMFFIAny* source) {
+    return source->type_index == kTVMFFIFloat ? T(source->v_float64) : T(source->v_int64);
   }
   static void Name(MessageStream& stream) { stream << "float"; }
   static void Store(T value, TVMFFIAny* result) {
@@ -83,11 +78,10 @@ struct Slot<T, std::enable_if_t<std::is_floating_point_v<T>>> : KnownSlot<true> 
 
 template <>
 struct Slot<void*> : KnownSlot<true> {
-  static std::optional<void*> From(const TVMFFIAny* source) {
-    if (source->type_index == kTVMFFIOpaquePtr) return source->v_ptr;
-    if (source->type_index == kTVMFFINone) return static_cast<void*>(nullptr);
-    return std::nullopt;
+  static bool Fits(const TVMFFIAny* source) {
+    return source->type_index == kTVMFFIOpaquePtr || source->type_index == kTVMFFINone;
   }
+  static void* Take(const TVMFFIAny* source) { return source->type_index == kTVMFFIOpaquePtr ? source->v_ptr : nullptr; }
   static void Name(MessageStream& stream) { stream << "void*"; }
   static void Store(void* value, TVMFFIAny* result) {
     StorePlain(result, kTVMFFIOpaquePtr);

@@ -143,9 +143,11 @@ inline bool ReadText(const TVMFFIAny* source, bool bytes, TVMFFIByteArray* text)
 
 template <>
 struct Slot<String> : KnownSlot<true> {
-  static std::optional<String> From(const TVMFFIAny* source) {
+  static bool Fits(const TVMFFIAny* source) {
+    return source->type_index == kTVMFFIRawStr || source->type_index == kTVMFFISmallStr || source->type_index == kTVMFFIStr;
+  }
+  static String Take(const TVMFFIAny* source) {
     if (source->type_index == kTVMFFIRawStr) return String(source->v_c_str);
-    if (source->type_index != kTVMFFISmallStr && source->type_index != kTVMFFIStr) return std::nullopt;
     String value;
     value.value_ = *source;
     if (value.large()) TVMFFIObjectIncRef(source->v_obj);
@@ -160,18 +162,20 @@ struct Slot<String> : KnownSlot<true> {
 
 template <>
 struct Slot<const char*> : KnownSlot<false> {
-  static std::optional<const char*> From(const TVMFFIAny* source) {
-    if (source->type_index != kTVMFFIRawStr) return std::nullopt;
-    return source->v_c_str;
-  }
+  static bool Fits(const TVMFFIAny* source) { return source->type_index == kTVMFFIRawStr; }
+  static const char* Take(const TVMFFIAny* source) { return source->v_c_str; }
   static void Name(MessageStream& stream) { stream << "const char*"; }
 };
 
 template <typename Traits, typename Allocator>
 struct Slot<std::basic_string<char, Traits, Allocator>> : KnownSlot<true> {
-  static std::optional<std::basic_string<char, Traits, Allocator>> From(const TVMFFIAny* source) {
+  static bool Fits(const TVMFFIAny* source) {
     TVMFFIByteArray text;
-    if (!ReadText(source, true, &text)) return std::nullopt;
+    return ReadText(source, true, &text);
+  }
+  static std::basic_string<char, Traits, Allocator> Take(const TVMFFIAny* source) {
+    TVMFFIByteArray text;
+    ReadText(source, true, &text);
     return std::basic_string<char, Traits, Allocator>(text.data, text.size);
   }
   static void Name(MessageStream& stream) { stream << "std::string"; }

@@ -209,28 +209,24 @@ inline bool HoldsTensor(const TVMFFIAny* source) {
 
 template <>
 struct Slot<TensorView> : KnownSlot<false> {
-  static std::optional<TensorView> From(const TVMFFIAny* source) {
-    if (!HoldsTensor(source)) return std::nullopt;
-    return TensorView(BorrowTensor(source));
-  }
+  static bool Fits(const TVMFFIAny* source) { return HoldsTensor(source); }
+  static TensorView Take(const TVMFFIAny* source) { return TensorView(BorrowTensor(source)); }
   static void Name(MessageStream& stream) { stream << "DLTensor*"; }
 };
 
 template <>
 struct Slot<DLTensor*> : KnownSlot<false> {
-  static std::optional<DLTensor*> From(const TVMFFIAny* source) {
-    if (!HoldsTensor(source)) return std::nullopt;
-    return BorrowTensor(source);
-  }
+  static bool Fits(const TVMFFIAny* source) { return HoldsTensor(source); }
+  static DLTensor* Take(const TVMFFIAny* source) { return BorrowTensor(source); }
   static void Name(MessageStream& stream) { stream << "DLTensor*"; }
 };
 
 // None is the tensor that is not defined.
 template <>
 struct Slot<Tensor> : KnownSlot<true> {
-  static std::optional<Tensor> From(const TVMFFIAny* source) {
+  static bool Fits(const TVMFFIAny* source) { return source->type_index == kTVMFFITensor || source->type_index == kTVMFFINone; }
+  static Tensor Take(const TVMFFIAny* source) {
     if (source->type_index == kTVMFFINone) return Tensor();
-    if (source->type_index != kTVMFFITensor) return std::nullopt;
     TVMFFIObjectIncRef(source->v_obj);
     return Tensor(Tensor::Owned{source->v_obj});
   }
