@@ -18,7 +18,7 @@ from ptxbench import arch as architectures
 from ptxbench.core.errors import JudgeError, UsageError
 from ptxbench.evaluate.findings import Findings
 from ptxbench.evaluate.gpu import Gpu, driver_version
-from ptxbench.evaluate.judge.request import GpuRequest, Mutant, Request
+from ptxbench.evaluate.judge.request import GpuRequest, Request
 from ptxbench.evaluate.mutant import mutant_of
 from ptxbench.evaluate.options import EvaluateOptions
 from ptxbench.evaluate.record import assemble, judge_policy
@@ -135,7 +135,7 @@ class LocalEvaluator:
         arch = architectures.get(task.arch)
         if not any(arch.is_mma(opcode) for kernel in request.kernels for opcode in kernel.opcodes):
             return request
-        mutant: Mutant = mutant_of(await self._build(candidate, task, mutation="zero_mma"))
+        mutant = mutant_of(await self._build(candidate, task, mutation="zero_mma"))
         return request.model_copy(update={"mutant": mutant})
 
     def _proof(self, task: Task, result: BuildResult, findings: Findings | None) -> Proof | None:
