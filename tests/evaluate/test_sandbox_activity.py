@@ -52,6 +52,15 @@ def test_records_of_each_kind_are_read_and_others_are_passed_over(trace):
     ]
 
 
+def test_a_record_that_cupti_cannot_read_ends_the_walk_and_is_no_measurement(trace, monkeypatch):
+    data = record(2, FILL_BYTES, 50, 60, 14, 40) + record(9999, FILL_BYTES, 0, 0, 0, 40) + record(2, FILL_BYTES, 70, 80, 14, 40)
+    memory = ctypes.create_string_buffer(data, len(data))
+    assert trace.read(ctypes.addressof(memory), len(data)) == [Activity(50, 60, FILL, "", 14)]
+    monkeypatch.setattr(trace, "_flush", lambda: None)  # without a GPU there is nothing to deliver, and CUPTI says so
+    with pytest.raises(Unavailable, match="cannot read its own records: error 21"):
+        trace.take()
+
+
 def test_an_empty_buffer_holds_nothing(trace):
     memory = ctypes.create_string_buffer(64)
     assert trace.read(ctypes.addressof(memory), 0) == []

@@ -89,6 +89,7 @@ class ActivityTrace:
             raise Unavailable(f"CUPTI cannot be loaded: {error}") from error
         self._records: list[Activity] = []
         self._lost = 0
+        self._unread: int | None = None
         self._on = False
         self._buffers: dict[int, Any] = {}
         self._callbacks = _Offer(self._offer), _Receive(self._receive)
@@ -101,13 +102,15 @@ class ActivityTrace:
                 self._run("cuptiActivityEnable", ctypes.c_uint32(kind))
             self._on = True
         self._flush()
-        self._records, self._lost = [], 0
+        self._records, self._lost, self._unread = [], 0, None
 
     def take(self) -> list[Activity]:
         """Return what was recorded since ``start``, in the order of time."""
         self._flush()
         if self._lost:
             raise Unavailable(f"the calls did more than {MOST_ACTIVITIES} things on the device")
+        if self._unread is not None:
+            raise Unavailable(f"CUPTI cannot read its own records: error {self._unread}")
         taken, self._records = sorted(self._records), []
         return taken
 
@@ -166,7 +169,9 @@ class ActivityTrace:
         record = ctypes.c_void_p()
         while valid:
             code = self._cupti.cuptiActivityGetNextRecord(ctypes.c_void_p(buffer), ctypes.c_size_t(valid), ctypes.byref(record))
-            if code == _NO_MORE or record.value is None:
+            if code != 0 or record.value is None:
+                # After any other error the walk stands still for good, and what lies behind is lost.
+                self._unread = self._unread if code in (0, _NO_MORE) else code
                 break
             times = _Times.from_address(record.value)
             kind = _KINDS.get(times.kind)
