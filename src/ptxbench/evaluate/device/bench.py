@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
 import torch
@@ -46,19 +48,24 @@ class GpuBench:
         self.uuid = f"GPU-{properties.uuid}"
         self.cupti = locate_cupti(Settings())
         self.telemetry = Telemetry(self.uuid)
-        self.clock = ReferenceClock(self.cupti, properties.L2_cache_size)
+        with blaming_a_full_device():
+            self.clock = ReferenceClock(self.cupti, properties.L2_cache_size)
         limit = int(HELD_SHARE * driver.free_bytes())
         self.holdings = Holdings(limit, partial(hold_on_device, device=self.device))
 
     def evaluate(self, request: Request, announce: Announce) -> Findings:
-        """Run every stage that is asked for. A device that is full is emptied of other workloads, and tried once more.
+        """Run every stage that is asked for. A device that is full is emptied of every workload, and tried once more.
 
-        Raises ``InfrastructureError``; a candidate's failure is in the findings.
+        Raises ``InfrastructureError``, and ``ContextLost`` when this process is of no more use; a candidate's failure is in the
+        findings.
         """
+        driver.require_context()
         try:
-            return self._evaluate(request, announce)
-        except DeviceMemoryFull:
+            with suppress(DeviceMemoryFull):
+                return self._evaluate(request, announce)
+            # Out here no traceback holds the workload that found no room.
             self.holdings.clear()
+            gc.collect()
             torch.cuda.empty_cache()
             return self._evaluate(request, announce)
         finally:
@@ -81,4 +88,5 @@ class GpuBench:
             with blaming_a_full_device():
                 return GpuStages(self, held, request, announce).run()
         except ReferenceFailed as error:
+            driver.require_context()
             return Findings(reference_failure=str(error))

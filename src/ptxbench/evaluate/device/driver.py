@@ -76,6 +76,17 @@ def free_bytes() -> int:
     return int(free.value)
 
 
+class ContextLost(Exception):
+    """The device no longer works for this process, and never will again: what is left is to end, and a new judge to begin."""
+
+
+def require_context() -> None:
+    """Raise ``ContextLost`` when an error of the device (an illegal access, a memory error) has ended this process's context."""
+    code = _cuda().cuCtxSynchronize()
+    if code:
+        raise ContextLost(f"the judge's context on the GPU is lost: CUDA error {code}")
+
+
 class Allocation:
     """Physical device memory, mapped readable and writable here, with a descriptor to lend it by. Freed by ``close``.
 

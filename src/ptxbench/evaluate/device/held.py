@@ -8,9 +8,11 @@ from typing import Any
 
 import torch
 
+from ptxbench.core.errors import JudgeError
 from ptxbench.evaluate.device import rule
-from ptxbench.evaluate.device.driver import no_room
+from ptxbench.evaluate.device.driver import OUT_OF_MEMORY, no_room
 from ptxbench.evaluate.judge.held import Function, Held
+from ptxbench.evaluate.sandbox.inside.driver import CudaError
 from ptxbench.schema import Profile, Task
 from ptxbench.suite.inputs import Kind
 from ptxbench.suite.on_device import draw_many_on, load_oracle_on, load_reference_on
@@ -18,11 +20,18 @@ from ptxbench.suite.on_device import draw_many_on, load_oracle_on, load_referenc
 
 @contextmanager
 def blaming_a_full_device() -> Iterator[None]:
-    """Turn torch's error for a full GPU into ours, which is the machine's fault and nobody else's."""
+    """Turn torch's and the driver's errors for a full GPU into ours, which is the machine's fault and nobody else's.
+
+    Raises ``JudgeError`` for any other failure of the driver in the judge.
+    """
     try:
         yield
     except torch.OutOfMemoryError as error:
         raise no_room(str(error).partition(". ")[0]) from error
+    except CudaError as error:
+        if error.details["cuda"] == OUT_OF_MEMORY:
+            raise no_room(str(error)) from error
+        raise JudgeError(f"the judge's GPU failed: {error}") from error
 
 
 class DeviceRules:
@@ -43,12 +52,16 @@ def hold_on_device(task: Task, seed: int, profile: Profile, device: str) -> Held
         return draw_many(task, [(seed, kind)])[0]
 
     def finished(function: Function) -> Function:
-        """Wait for the device, so that a time taken around a call is the call's own, and a failure belongs to it."""
+        """Wait for the device, so that a time taken around a call is the call's own, and a failure belongs to it.
+
+        Unless the device is full, in whichever step: that is no failure of the function's.
+        """
 
         def compute(inputs: Mapping[str, Any]) -> dict[str, Any]:
-            outputs = function(inputs)
-            if torch.device(device).type == "cuda":
-                torch.cuda.synchronize(device)
+            with blaming_a_full_device():
+                outputs = function(inputs)
+                if torch.device(device).type == "cuda":
+                    torch.cuda.synchronize(device)
             return outputs
 
         return compute

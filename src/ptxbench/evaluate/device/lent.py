@@ -45,14 +45,14 @@ class LentMemory:
         try:
             for size in layout.sizes:
                 self._allocations.append(Allocation(size, ordinal))
-        except Exception:
+            place = torch.device("cuda", ordinal)
+            self._bytes = [torch.as_tensor(_Bytes(one.address, one.size_bytes), device=place) for one in self._allocations]
+            generator = torch.Generator().manual_seed(seed & (2**63 - 1))
+            self._guard = torch.randint(1, 255, (GUARD_BYTES + ALIGNMENT,), generator=generator, dtype=torch.uint8).to(place)
+            self._places = [self._random_places(slot.outputs) for slot in layout.slots]
+        except Exception:  # on a full device torch itself may find no room for the little that is its own
             self.close()
             raise
-        place = torch.device("cuda", ordinal)
-        self._bytes = [torch.as_tensor(_Bytes(one.address, one.size_bytes), device=place) for one in self._allocations]
-        generator = torch.Generator().manual_seed(seed & (2**63 - 1))
-        self._guard = torch.randint(1, 255, (GUARD_BYTES + ALIGNMENT,), generator=generator, dtype=torch.uint8).to(place)
-        self._places = [self._random_places(slot.outputs) for slot in layout.slots]
 
     def __enter__(self) -> Self:
         return self

@@ -35,7 +35,11 @@ class ReferenceClock:
         self._trace: ActivityTrace | None = None
         self.why: str | None = None
         try:
-            self._trace = ActivityTrace(cupti)
+            trace = ActivityTrace(cupti)
+            # The library can be there and still refuse to record: under another profiler, or with a driver that is too old.
+            trace.start()
+            trace.stop()
+            self._trace = trace
         except Unavailable as error:
             self.why = str(error)
 
@@ -69,11 +73,12 @@ class ReferenceClock:
 
         if method == "cupti" and self._trace is not None:
             try:
-                found: dict[str, Any] = self._timing.by_activity(self._trace, order, chosen.warm_up, _nothing, launch)
+                try:
+                    found: dict[str, Any] = self._timing.by_activity(self._trace, order, chosen.warm_up, _nothing, launch)
+                finally:
+                    self._trace.stop()
             except Unavailable as error:
                 raise JudgeError(f"CUPTI, which was there, has failed in the judge: {error}") from error
-            finally:
-                self._trace.stop()
         else:
             found = self._timing.by_events(order, chosen.warm_up, _nothing, launch)
         if not all(found["ns"]):

@@ -108,8 +108,8 @@ class GpuStages:
             if self._request.options.prove_by_mutation:
                 self._timed("mutate", lambda: self._prove_by_mutation(proving))
         if failure is not None and wants("debug"):
-            failed, kernels = failure.failure, self._gpu.kernels
-            explained = self._timed("debug", lambda: debug.explain(failed, checked, self._start, self._limits, kernels=kernels))
+            failed = failure.failure
+            explained = self._timed("debug", lambda: self._explain(failed, checked))
         correctness = compared.correctness
         if correctness is not None:
             correctness = correctness.model_copy(update={"timed_outputs_checked": timed.outputs_checked})
@@ -140,6 +140,10 @@ class GpuStages:
         if checked.status == "unknown":
             self._flags.append(Flag(code="sanitizer_unknown", text=f"memcheck could not decide: {checked.why}"))
         return checked
+
+    def _explain(self, failed: RunFailure, checked: Sanitizer | None) -> RunFailure | None:
+        self._announce("debug", self._limits.sanitize_s + 120.0)  # an access is looked for with memcheck, if that has not run
+        return debug.explain(failed, checked, self._start, self._limits, kernels=self._gpu.kernels)
 
     def _prove_by_mutation(self, proving: Proving) -> None:
         """Note what becomes of the outputs when the matrix instructions that executed give zero."""
