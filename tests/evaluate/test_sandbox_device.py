@@ -330,3 +330,55 @@ def test_closing_after_letting_go_is_fine_and_twice_too():
     assert child.finish(10) == 0
     child.close()
     child.close()
+
+
+EARLY_THREAD = """
+import json, os, threading
+from ptxbench.evaluate.sandbox.inside import protect
+from ptxbench.evaluate.sandbox.inside.libc import libc
+
+setup = json.loads(os.environ["SETUP"]) | {"judge": os.getppid()}
+protections, sealed, found = protect.Protections(setup), threading.Event(), {}
+
+def read():
+    try:
+        return open(os.environ["SECRET"]).read()
+    except OSError as error:
+        return type(error).__name__
+
+def early():
+    sealed.wait()
+    found["early"] = read()
+
+protections.restrict()
+found["dumpable"] = libc.prctl(3, 0, 0, 0, 0)
+thread = threading.Thread(target=early)
+thread.start()
+protections.seal()
+found["late"] = read()
+found["allowed"] = os.listdir(setup["readable"][0])
+sealed.set()
+thread.join()
+print(json.dumps(found))
+"""
+"""What a candidate's process does around the start of the driver, whose threads Landlock does not bind."""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="not root: there is nothing to give up")
+def test_threads_of_the_driver_read_no_more_than_any_user(tmp_path):
+    secret, own = tmp_path / "secret", tmp_path / "own"
+    secret.write_text("secret")
+    secret.chmod(0o600)
+    own.mkdir(mode=0o700)
+    (own / "module.py").touch()
+    setup = {
+        "device": {"nodes": []}, "sandbox": "full", "memory_bytes": 4 << 30, "file_bytes": 1 << 20, "cpu_seconds": 60, "cpus": [],
+        "readable": [str(own)], "processes": 64,
+    }  # fmt: skip
+    environment = os.environ | {"SETUP": json.dumps(setup), "SECRET": str(secret)}
+    done = subprocess.run([sys.executable, "-c", EARLY_THREAD], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["dumpable"] == 1, "the driver has to reach its own files below /proc"
+    assert (found["early"], found["late"]) == ("PermissionError", "PermissionError")
+    assert found["allowed"] == ["module.py"], "what the interpreter needs is read all the same"

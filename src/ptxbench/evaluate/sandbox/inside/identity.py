@@ -60,10 +60,19 @@ def _become_first(users: tuple[int, ...]) -> int | None:
     return None
 
 
-def keep_only(capabilities: tuple[int, ...]) -> None:
-    """Reduce this thread's capabilities to these."""
-    low, high = (sum(1 << one % 32 for one in capabilities if one // 32 == half) for half in (0, 1))
+def keep_only(capabilities: tuple[int, ...], asleep: tuple[int, ...] = ()) -> None:
+    """Reduce this thread's capabilities to these; those ``asleep`` have no effect until they are kept once more without that.
+
+    A thread that is made meanwhile can wake its own only by ``capset(2)``, which ``seccomp.py`` refuses.
+    """
+    low, high = _halves(capabilities)
+    low_now, high_now = _halves(tuple(one for one in capabilities if one not in asleep))
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
-    data = (ctypes.c_uint32 * 6)(low, low, 0, high, high, 0)
+    data = (ctypes.c_uint32 * 6)(low_now, low, 0, high_now, high, 0)
     if libc.capset(header, data) != 0:
         raise last_error("capset")
+
+
+def _halves(capabilities: tuple[int, ...]) -> tuple[int, int]:
+    low, high = (sum(1 << one % 32 for one in capabilities if one // 32 == half) for half in (0, 1))
+    return low, high

@@ -32,6 +32,7 @@ class Protections:
         allowed = () if self._sandbox == "full" else (seccomp.FILE_CHANGES,)
         self._filter = seccomp.program(os.uname().machine, os.getpid(), refuse_write_opens=refuse, allowed=allowed)
         self._counters = (identity.CAP_PERFMON,) if self._device is not None and counters_are_guarded() else ()
+        self._kept: tuple[int, ...] = ()
         is_root = os.geteuid() == 0
         self.report: dict[str, Any] = {
             "limits": False, "no_new_privs": False, "user": None, "root": is_root, "landlock": 0, "seccomp": False,
@@ -54,8 +55,13 @@ class Protections:
             os._exit(0)
         prctl(PR_SET_NO_NEW_PRIVS, 1)
         report["no_new_privs"] = True
-        if self._sandbox == "full" and self._device is None:
+        if self._sandbox != "full":
+            return
+        if self._device is None:
             self._confine()
+        elif self._kept:
+            # The driver's threads come before Landlock and are never confined: they must not read what only root may.
+            identity.keep_only(self._kept, asleep=(identity.CAP_DAC_READ_SEARCH,))
 
     def seal(self) -> None:
         """Own files closed to others, system calls filtered in every thread. Raises ``OSError``."""
@@ -63,6 +69,8 @@ class Protections:
             return
         if self._sandbox == "full":
             if self._device is not None:
+                if self._kept:
+                    identity.keep_only(self._kept)
                 # Confined earlier, cuInit fails with error 304: it writes its threads' names below /proc.
                 self._confine()
             identity.hide()
@@ -81,7 +89,9 @@ class Protections:
         if not is_root or not readable or self._confinable:
             # As another user the interpreter's own files may be out of reach. Only Landlock tames the capability to read them.
             reading = (identity.CAP_DAC_READ_SEARCH,) if readable else ()
-            self.report["user"] = identity.drop(self._setup["processes"], (*reading, *self._counters) if is_root else ())
+            kept = (*reading, *self._counters) if is_root else ()
+            self.report["user"] = identity.drop(self._setup["processes"], kept)
+            self._kept = kept if self.report["user"] is not None else ()
         if self._device is not None:
             identity.own_files()
 
