@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ptxbench.core.errors import JudgeError
+from ptxbench.core.errors import DeviceMemoryFull, JudgeError
 from ptxbench.core.settings import Settings
 from ptxbench.evaluate.cupti import LIBRARY
 from ptxbench.evaluate.cupti import locate as locate_cupti
@@ -382,3 +383,24 @@ def test_threads_of_the_driver_read_no_more_than_any_user(tmp_path):
     assert found["dumpable"] == 1, "the driver has to reach its own files below /proc"
     assert (found["early"], found["late"]) == ("PermissionError", "PermissionError")
     assert found["allowed"] == ["module.py"], "what the interpreter needs is read all the same"
+
+
+FULL_DRIVER = """
+int cuInit(unsigned flags) { (void)flags; return 2; }
+int cuGetErrorName(int code, const char **name) { (void)code; *name = "CUDA_ERROR_OUT_OF_MEMORY"; return 0; }
+int cuGetErrorString(int code, const char **text) { (void)code; *text = "out of memory"; return 0; }
+"""
+
+
+def test_a_device_that_has_no_room_for_the_child_is_full_and_no_fault_of_the_judge(tmp_path, monkeypatch):
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    (tmp_path / "driver.c").write_text(FULL_DRIVER)
+    tmp_path.chmod(0o755)
+    built = [compiler, "-shared", "-fPIC", "-o", str(tmp_path / "libcuda.so.1"), str(tmp_path / "driver.c")]
+    subprocess.run(built, check=True, timeout=60)
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+    with pytest.raises(DeviceMemoryFull, match="CUDA_ERROR_OUT_OF_MEMORY") as caught:
+        Child(Program(Language.CUDA, "run", b""), None, Limits(), device=NO_DEVICE)
+    assert caught.value.next_step

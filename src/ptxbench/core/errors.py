@@ -95,6 +95,11 @@ class DeviceMemoryFull(InfrastructureError):
 
     code = "device_memory"
 
+    STEP: ClassVar[str] = "end other programs that use this GPU (nvidia-smi lists them), or choose a smaller workload"
+
+    def __init__(self, message: str, *, next_step: str | None = STEP, **details: Any) -> None:
+        super().__init__(message, next_step=next_step, **details)
+
 
 class StorageError(InfrastructureError):
     """The disk is full, or a store cannot be written or is damaged."""

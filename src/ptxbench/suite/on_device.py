@@ -257,6 +257,5 @@ def _room_for(task: Task) -> Iterator[None]:
         # Libraries that find no room have no exception of their own: torch names their status in the text of a plain one.
         if not isinstance(error, torch.OutOfMemoryError) and not any(status in str(error) for status in NO_ROOM):
             raise
-        step = "end other programs that use this GPU (nvidia-smi lists them), or choose a smaller workload"
         message = f"{task.name} does not fit the device's memory: {str(error).partition('. ')[0]}"
-        raise DeviceMemoryFull(message, next_step=step) from error
+        raise DeviceMemoryFull(message) from error

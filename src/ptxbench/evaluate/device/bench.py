@@ -9,7 +9,7 @@ from functools import partial
 
 import torch
 
-from ptxbench.core.errors import DeviceMemoryFull, NoGpu
+from ptxbench.core.errors import DeviceMemoryFull, InfrastructureError, NoGpu
 from ptxbench.core.settings import Settings
 from ptxbench.evaluate.cupti import locate as locate_cupti
 from ptxbench.evaluate.device import driver
@@ -68,6 +68,9 @@ class GpuBench:
             gc.collect()
             torch.cuda.empty_cache()
             return self._evaluate(request, announce)
+        except InfrastructureError:
+            driver.require_context()
+            raise
         finally:
             self.holdings.trim()
             if torch.cuda.memory_reserved(0) - torch.cuda.memory_allocated(0) > IDLE_BYTES:

@@ -11,9 +11,8 @@ from ctypes import byref, c_char_p, c_int, c_size_t, c_ubyte, c_uint64, c_ushort
 from functools import lru_cache
 
 from ptxbench.core.errors import DeviceMemoryFull, InfrastructureError, JudgeError
+from ptxbench.evaluate.sandbox.inside.driver import OUT_OF_MEMORY
 
-OUT_OF_MEMORY = 2
-"""``CUDA_ERROR_OUT_OF_MEMORY``."""
 FILE_DESCRIPTOR = 1
 """``CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR``."""
 _PINNED, _ON_DEVICE, _READ_WRITE = 1, 1, 3
@@ -65,8 +64,7 @@ def no_room(what: str) -> DeviceMemoryFull:
     free, total = c_size_t(), c_size_t()
     known = _cuda().cuMemGetInfo_v2(byref(free), byref(total)) == 0
     room = f" ({free.value / 2**30:.1f} of {total.value / 2**30:.1f} GiB are free)" if known else ""
-    step = "end other programs that use this GPU (nvidia-smi lists them), or choose a smaller workload"
-    return DeviceMemoryFull(f"the GPU has not enough memory{room}: {what}", next_step=step)
+    return DeviceMemoryFull(f"the GPU has not enough memory{room}: {what}")
 
 
 def free_bytes() -> int:

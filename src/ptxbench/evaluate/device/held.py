@@ -10,9 +10,9 @@ import torch
 
 from ptxbench.core.errors import JudgeError
 from ptxbench.evaluate.device import rule
-from ptxbench.evaluate.device.driver import OUT_OF_MEMORY, no_room
+from ptxbench.evaluate.device.driver import no_room
 from ptxbench.evaluate.judge.held import Function, Held
-from ptxbench.evaluate.sandbox.inside.driver import CudaError
+from ptxbench.evaluate.sandbox.inside.driver import OUT_OF_MEMORY, CudaError
 from ptxbench.schema import Profile, Task
 from ptxbench.suite.inputs import Kind
 from ptxbench.suite.on_device import draw_many_on, load_oracle_on, load_reference_on

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-from ptxbench.core.errors import JudgeError
+from ptxbench.core.errors import DeviceMemoryFull, JudgeError
 from ptxbench.evaluate.sandbox.claims import (
     Answer,
     Counts,
@@ -27,6 +27,7 @@ from ptxbench.evaluate.sandbox.claims import (
     read_times,
     read_timings,
 )
+from ptxbench.evaluate.sandbox.inside.driver import OUT_OF_MEMORY
 from ptxbench.evaluate.sandbox.launch import RESULTS_BYTES, DeviceSetup, Program, Tool, setup_message
 from ptxbench.evaluate.sandbox.process import FORGED, ChildProcess
 from ptxbench.evaluate.sandbox.staging import Staging, frozen_memory, sealed_memory
@@ -45,7 +46,7 @@ class Child:
 
     For a candidate on a GPU ``staging`` is None and ``device`` says what the process gets. With a ``tool`` the process runs under
     it, and most of the sandbox is left off, which tools would trip over. ``start_s`` bounds the time until our own code is ready.
-    Raises ``JudgeError`` when the process does not start.
+    Raises ``JudgeError`` when the process does not start, ``DeviceMemoryFull`` when it finds no room on the GPU for what is ours.
 
     Attributes:
         protections: what the process said of its sandbox before the candidate was loaded.
@@ -156,7 +157,9 @@ class Child:
                 reason = clean(reply["refused"])
             self._process.kill()
             printed = self._process.output[-2000:]
-            raise JudgeError(f"a candidate's process did not start: {reason}" + (f"; it printed: {printed}" if printed else ""))
+            text = f"a candidate's process did not start: {reason}" + (f"; it printed: {printed}" if printed else "")
+            full = isinstance(reply, dict) and reply.get("cuda") == OUT_OF_MEMORY
+            raise DeviceMemoryFull(text) if full else JudgeError(text)
         self.protections = reply["ready"]
 
     def _send(self, message: dict[str, Any]) -> bool:

@@ -11,7 +11,7 @@ from concurrent.futures import TimeoutError as Waited
 from contextlib import suppress
 from pathlib import Path
 
-from ptxbench.core.errors import JudgeError
+from ptxbench.core.errors import DeviceMemoryFull, JudgeError
 from ptxbench.core.settings import Settings
 from ptxbench.evaluate.sandbox.launch import Tool
 from ptxbench.evaluate.tools import sanitizer
@@ -82,7 +82,7 @@ def _hang(start: Start, limits: Limits, settings: Settings | None) -> str | None
                     with suppress(ProcessLookupError):
                         os.killpg(child.pid, signal.SIGKILL)
             return f"in a run of its own the call came back within {wait:g} s: it does not hang every time"
-    except JudgeError:  # what cannot be started once more has nothing to add
+    except (JudgeError, DeviceMemoryFull):  # what cannot be started once more has nothing to add
         return None
 
 

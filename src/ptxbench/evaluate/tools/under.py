@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory, gettempdir
 from typing import Protocol
 
 from ptxbench.core.atomic import storage_error
-from ptxbench.core.errors import JudgeError
+from ptxbench.core.errors import DeviceMemoryFull, JudgeError
 from ptxbench.evaluate.sandbox.child import Answer, Child
 from ptxbench.evaluate.sandbox.launch import Tool
 from ptxbench.evaluate.tools.locate import SYSTEM_PATH
@@ -61,7 +61,7 @@ def run_under(tool: Tool, start: Start, request: Request, *, exact: bool, second
     with ExitStack() as stack:
         try:
             child = stack.enter_context(start(tool, exact))
-        except JudgeError as error:
+        except (JudgeError, DeviceMemoryFull) as error:
             return Ended(why=in_one_line(f"the candidate's process does not start under it: {error.message}"))
         answer = child.load()
         if isinstance(answer, RunFailure):

@@ -10,6 +10,8 @@ from typing import Any
 
 from .failure import CandidateError
 
+OUT_OF_MEMORY = 2
+"""``CUDA_ERROR_OUT_OF_MEMORY``."""
 LEGACY_STREAM = 0
 """The default stream: every other stream waits for it and it for them, but those made with ``cudaStreamNonBlocking``."""
 _NON_BLOCKING = 1

@@ -70,7 +70,7 @@ def main(descriptor: int) -> None:
             candidate.begin(setup["arguments"])
         protections.seal()
     except (CandidateError, OSError) as error:  # ours all the same: no candidate is loaded yet
-        channel.send(refused=shorten(str(error)))
+        channel.send(refused=shorten(str(error)), **(error.details if isinstance(error, CandidateError) else {}))
         return
     channel.send(ready=protections.report)
     if candidate is not None:
