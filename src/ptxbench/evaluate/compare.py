@@ -15,6 +15,7 @@ from ptxbench.evaluate.judge.held import PUBLISHED_DRAWS, Held, InputSet
 from ptxbench.evaluate.mismatch.pattern import Mismatch, find_pattern
 from ptxbench.evaluate.mismatch.rule import Comparison
 from ptxbench.evaluate.rules import HostRules, Rules
+from ptxbench.evaluate.sandbox.claims import Answer
 from ptxbench.evaluate.sandbox.staging import POISON
 from ptxbench.schema import (
     Correctness,
@@ -132,7 +133,7 @@ class Comparing:
                 break
             first_seen = arena.glimpse(0)
             result.call_s = min(result.call_s, answer.wall_ns / 1e9)
-            broken = self._judge(arena, against, answer.returned, first_seen)
+            broken = self._judge(arena, against, answer, first_seen)
             known = {rule.text for rule in result.broken}
             result.broken += [rule for rule in broken if rule.text not in known]
             if {profile for rule in result.broken for profile in rule.profiles} == set(BOTH):
@@ -153,7 +154,7 @@ class Comparing:
         extra = self._held.strict() if self._profile is Profile.STRICT else None
         return sets if extra is None else [*sets, extra]
 
-    def _judge(self, arena: Arena, against: InputSet, returned: str | None, first_seen: bytes) -> list[BrokenRule]:
+    def _judge(self, arena: Arena, against: InputSet, answer: Answer, first_seen: bytes) -> list[BrokenRule]:
         """Judge one call by what the judge itself reads, and note it."""
         outputs = arena.outputs(0)
         memory = inspect_memory(arena, 0, against)
@@ -166,9 +167,13 @@ class Comparing:
             self._note(one, outputs[one.name], against)
         self._sets.append(_set_check(judged, against))
         broken = [rule for one in judged for rule in one.reasons]
-        if broken and returned is not None and any(one.comparison.unwritten for one in judged):
-            text = f"run returned {returned}; results belong into the output arguments"
-            broken.append(BrokenRule(text=text, profiles=BOTH))
+        if broken and any(one.comparison.unwritten for one in judged):
+            profiles = BOTH if against.kind == "published" else STRICT_ONLY
+            if answer.returned is not None:
+                text = f"run returned {answer.returned}; results belong into the output arguments"
+                broken.append(BrokenRule(text=text, profiles=profiles))
+            if answer.pending is not None:
+                broken.append(BrokenRule(text=f"the call left an error behind: {answer.pending}", profiles=profiles))
         if arena.glimpse(0) != first_seen or not arena.same_outputs(0, outputs):
             broken.append(LATE)
         return broken + memory
