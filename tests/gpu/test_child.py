@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from ptxbench import arch
-from ptxbench.core.errors import JudgeError
+from ptxbench.core.errors import DeviceMemoryFull, JudgeError
 from ptxbench.core.settings import Settings
 from ptxbench.evaluate.cupti import locate as locate_cupti
 from ptxbench.evaluate.proof import counts, decide
@@ -427,7 +427,7 @@ def test_what_cannot_be_lent_or_allocated_is_our_failure(vectors, program):
     short = LentBuffer(vectors.memory[0].descriptor, vectors.memory[0].size * 64, False)
     with pytest.raises(JudgeError, match="CUDA error"):
         vectors.child(program("add"), buffers=(short, vectors.setup().buffers[1]))
-    with pytest.raises(JudgeError, match="CUDA_ERROR_OUT_OF_MEMORY"):
+    with pytest.raises(DeviceMemoryFull, match="CUDA_ERROR_OUT_OF_MEMORY"):
         vectors.child(program("add"), flush_bytes=1 << 43)
     with pytest.raises(JudgeError, match=r"CUDA_ERROR_(NO|INVALID)_DEVICE"):
         vectors.child(program("add"), uuid="GPU-00000000-0000-0000-0000-000000000000")
