@@ -49,6 +49,8 @@ def call_unseen(
         timings = child.time(slots, 0, len(sets), method, seconds)
         if isinstance(timings, RunFailure):
             return Unseen(tuple(samples), timings)
+        if timings.method is None:  # nothing was called
+            return Unseen(tuple(samples))
         first_seen = [memory.glimpse(slot) for slot in slots]
         samples += [ns / 1e3 for ns in timings.ns]
         right = [outputs.check(memory, slot, sets[slot], first_seen[slot]) for slot in slots]
