@@ -1,0 +1,7 @@
+// Leaves out the last 32 of 5120 products.
+// answer: protocol 3, the element rule
+// expect: outcome=wrong_value paper=false strict=false stages=compare
+#include "gemm.cuh"
+
+void run(TensorView a, TensorView b, TensorView c) { multiply(gemm_of(a, b, c).summing(5120 - kStep)); }
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(run, run);

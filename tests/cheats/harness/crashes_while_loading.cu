@@ -1,0 +1,12 @@
+// Crashes in a constructor, before any call.
+// answer: protocol 8, load
+// expect: outcome=load_error paper=false strict=false kind=signal signal=SIGSEGV stages=compare
+#include "gemm.cuh"
+
+static const int crashed = *static_cast<volatile int*>(nullptr);
+
+void run(TensorView a, TensorView b, TensorView c) {
+  multiply(gemm_of(a, b, c));
+  (void)crashed;
+}
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(run, run);

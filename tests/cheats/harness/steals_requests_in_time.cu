@@ -1,0 +1,76 @@
+// A thread reads the judge's requests before the runner can, works once a slot and claims 80 us a call, after a pause.
+// answer: protocol 5: a claim that no clock of the judge's refutes; protocol 6: counts of a runner that cannot count
+// expect: outcome=correct paper=true strict=true flags=proof_unknown stages=compare,time,prove
+// open: claims from the candidate's process are bounded by the judge's clock only; hint: nothing could be counted (proof_unknown)
+#include "gemm.cuh"
+
+#include <ext/stdio_filebuf.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <thread>
+
+// The packet socket to the judge, found among this process's descriptors.
+static int channel() {
+  for (int fd = 3; fd < 256; ++fd) {
+    std::error_code error;
+    const auto target = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), error);
+    if (!error && target.string().rfind("socket:", 0) == 0) return fd;
+  }
+  return -1;
+}
+
+static Gemm known;  // slot 0, as the first call showed it
+static std::atomic<bool> reading{false};
+
+// Slots lie one behind the other, each tensor between guard bands of 4 KiB.
+static Gemm slot(int number) {
+  constexpr size_t kGuards = 2 * 4096 / sizeof(bf16);
+  Gemm g = known;
+  const size_t rows = g.m, columns = g.n, inputs = (rows + columns) * g.k + 2 * kGuards;
+  g.a += number * inputs;
+  g.b += number * inputs;
+  g.c += number * (rows * columns + kGuards);
+  return g;
+}
+
+// Reads the judge's requests before the runner can, works once a slot, and answers in the runner's place.
+static void serve(int descriptor) {
+  static __gnu_cxx::stdio_filebuf<char> in(descriptor, std::ios::in), out(descriptor, std::ios::in | std::ios::out);
+  cudaSetDevice(0);
+  for (;;) {
+    reading = true;
+    in.sgetc();
+    std::string request(static_cast<size_t>(in.in_avail()), ' ');
+    in.sgetn(request.data(), static_cast<std::streamsize>(request.size()));
+    const size_t place = request.find('"', request.find(':', request.find("\"token\"")));
+    std::string reply = "{\"token\": " + request.substr(place, 18) + ", \"ok\": true, ";
+    const bool timed = request.find("\"time\"") != std::string::npos;
+    for (int number = 0; number < (timed ? kSlots : 1); ++number) multiply(slot(number));
+    cudaDeviceSynchronize();
+    if (request.find("\"prove\"") != std::string::npos) {
+      reply += "\"bytes\": 0, \"why\": \"\"}";
+    } else if (timed) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      reply += "\"method\": \"cupti\", \"launches\": {}, \"late\": 0, \"empty\": 0, \"ns\": [80000";
+      for (int i = 1; i < 50; ++i) reply += ", 80000";
+      reply += "]}";
+    } else {
+      reply += "\"ns\": [80000], \"returned\": null}";
+    }
+    out.sputn(reply.data(), static_cast<std::streamsize>(reply.size()));
+    out.pubsync();
+  }
+}
+
+void run(TensorView a, TensorView b, TensorView c) {
+  known = gemm_of(a, b, c);
+  static const bool started = (std::thread(serve, channel()).detach(), true);
+  while (started && !reading.load()) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));  // until it waits in front of the runner
+  multiply(known);
+}
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(run, run);
