@@ -35,6 +35,9 @@ T = TypeVar("T")
 LANGUAGES = {"cpu": (Language.CPP, Language.PYTHON), "gpu": (Language.CUDA,)}
 """What each backend runs."""
 
+RUN_FOR = {"cpu": ("compare",), "gpu": ("sanitize", "compare", "prove")}
+"""Stages that a candidate is run for when they are asked for alone; one that was not compared is not timed."""
+
 
 class LocalEvaluator:
     """Builds candidates, refuses what the policy refuses, and has the rest judged by workers, one evaluation a slot at a time.
@@ -75,10 +78,9 @@ class LocalEvaluator:
         result: BuildResult = await self._build(candidate, task)
         policy = judge_policy(result.violations)
         seconds: dict[str, float | None] = {"build": result.build.seconds}
-        findings, undecided, infrastructure = None, None, None
-        if not options.wants("compare"):
-            undecided = "the compare stage was not asked for"
-        elif result.build.ok and policy[options.profile].ok:
+        findings, infrastructure = None, None
+        undecided = None if options.wants("compare") else "the compare stage was not asked for"
+        if result.build.ok and policy[options.profile].ok and any(map(options.wants, RUN_FOR[self.backend])):
             request = Request(
                 task=task,
                 options=options,
