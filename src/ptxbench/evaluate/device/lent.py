@@ -15,6 +15,7 @@ import torch
 
 from ptxbench.evaluate.device.driver import Allocation
 from ptxbench.evaluate.device.layout import ALIGNMENT, GUARD_BYTES, INPUTS, OUTPUTS, Layout, Region
+from ptxbench.evaluate.device.rule import same_bits
 from ptxbench.evaluate.sandbox.launch import LentBuffer
 from ptxbench.evaluate.sandbox.staging import GLIMPSED, POISON
 from ptxbench.suite.torch_types import TORCH_TYPES
@@ -117,7 +118,7 @@ class LentMemory:
         return int(sum(torch.count_nonzero(band != self._guard[: band.numel()]) for band in bands))
 
     def _holds(self, region: Region, tensor: torch.Tensor) -> bool:
-        return bool(torch.equal(_wide(self._bytes[region.buffer][region.data]), _wide(_as_bytes(tensor))))
+        return same_bits(self._bytes[region.buffer][region.data], _as_bytes(tensor))
 
     def _random_places(self, regions: Sequence[Region]) -> torch.Tensor:
         """Return where to look at outputs: places that differ by evaluation, and the last byte of each."""
@@ -131,8 +132,3 @@ class LentMemory:
 
 def _as_bytes(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.contiguous().reshape(-1).view(torch.uint8)
-
-
-def _wide(data: torch.Tensor) -> torch.Tensor:
-    """Return bytes as eight-byte integers where they fill them: comparing is eight times quicker."""
-    return data.view(torch.int64) if data.numel() % 8 == 0 and data.data_ptr() % 8 == 0 else data
