@@ -52,7 +52,6 @@ class Child:
         protections: what the process said of its sandbox before the candidate was loaded.
         start_s: seconds until it was ready.
         first_launch_s: seconds from its start until the first call was entered, by its own account; None before that call.
-        cuda_error: number of the CUDA error that it failed with, by its own account.
     """
 
     def __init__(
@@ -72,7 +71,6 @@ class Child:
         self._answered_cpu_ns: int | None = None
         self.protections: dict[str, Any] = {}
         self.first_launch_s: float | None = None
-        self.cuda_error: int | None = None
         self._results = -1
         with ExitStack() as stack, ExitStack() as on_failure:
             on_failure.callback(self._close_results)
@@ -207,8 +205,6 @@ class Child:
         if reply.get("token") != token:
             return self._forged(FORGED)
         if reply.get("ok") is not True:
-            number = reply.get("cuda")
-            self.cuda_error = number if isinstance(number, int) and is_count(number, 1 << 16) else None
             failure = RunFailure(kind=clean(reply.get("kind"))[:40], text=clean(reply.get("text")))
             return self._fail(failure, kill=not self._under_tool)
         return _Reply(
