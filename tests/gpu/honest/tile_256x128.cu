@@ -1,0 +1,29 @@
+// Tiles of 256x128, four warpgroups: the largest box that TMA takes.
+// expect: outcome=correct proof=qualified work_share=in
+
+#include "hopper.cuh"
+
+using Shape = Tile<128, 4, 4>;
+
+__global__ void __launch_bounds__(Shape::kThreads, 1)
+    gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b, bf16* c, int m, int n, int k) {
+  extern __shared__ uint8_t raw[];
+  auto& shared = aligned_shared<Shape::Shared>(raw);
+  const int row = blockIdx.x * Shape::kM, column = blockIdx.y * Shape::kN;
+  float d[Shape::kN / 2];
+  uint32_t turn = 0;
+  Shape::start(shared);
+  Shape::multiply(d, shared, &map_a, &map_b, row, column, 0, k / kTileK, turn);
+  store(d, c, row + threadIdx.x / 128 * 64, column, m, n);
+}
+
+void run(tvm::ffi::TensorView a, tvm::ffi::TensorView b, tvm::ffi::TensorView c) {
+  const Call call(a, b, c);
+  allow_shared(gemm, kSharedBytes<Shape::Shared>);
+  const dim3 grid(ceil_div(call.m, Shape::kM), ceil_div(call.n, Shape::kN));
+  gemm<<<grid, Shape::kThreads, kSharedBytes<Shape::Shared>, call.stream>>>(
+      tensor_map(call.a, call.m, call.k, Shape::kM), tensor_map(call.b, call.n, call.k, Shape::kN), call.c, call.m, call.n, call.k);
+  check(cudaGetLastError(), "launch");
+}
+
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(run, run);
