@@ -6,7 +6,6 @@
 
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
-#include <mma.h>
 #include <tvm/ffi/extra/c_env_api.h>
 #include <tvm/ffi/tvm_ffi.h>
 
@@ -22,7 +21,7 @@ constexpr int kSlots = 4;        // sets of arguments that take turns while timi
 constexpr int kTile = 128;       // rows and columns of C of a CTA
 constexpr int kStep = 32;        // elements of K of a step of product()
 constexpr int kPitch = kStep + 8;
-constexpr int kThreads = 256;    // 8 warps, 2 by 4, each with 64x32 of C
+constexpr int kThreads = 256;    // 8 warps, 2 by 4, each with 64x32 of C: 4 by 4 fragments of 16x8
 
 struct Gemm {
   const bf16 *a, *b;
@@ -71,35 +70,43 @@ struct Exact {
 // A tile of kTile rows and kStep columns that begins at (row, column); zeros outside of the matrix.
 template <class Rule>
 __device__ void fetch(bf16* tile, const bf16* matrix, int row, int column, int rows, int k) {
-  for (int chunk = threadIdx.x; chunk < kTile * kStep / 8; chunk += kThreads) {
-    const int r = chunk / (kStep / 8), c = chunk % (kStep / 8) * 8;
+#pragma unroll
+  for (int i = 0; i < kTile * kStep / 8 / kThreads; ++i) {
+    const int chunk = i * kThreads + threadIdx.x, r = chunk / (kStep / 8), c = chunk % (kStep / 8) * 8;
     uint4 loaded = make_uint4(0, 0, 0, 0);
     if (row + r < rows) {
       loaded = *reinterpret_cast<const uint4*>(matrix + static_cast<size_t>(row + r) * k + column + c);
     }
     auto* values = reinterpret_cast<bf16*>(&loaded);
 #pragma unroll
-    for (int i = 0; i < 8; ++i) values[i] = Rule::operand(values[i]);
+    for (int e = 0; e < 8; ++e) values[e] = Rule::operand(values[e]);
     *reinterpret_cast<uint4*>(tile + r * kPitch + c) = loaded;
   }
 }
 
+// sum[16x8] += a[16x16] * b[8x16]^T. A lane has rows lane/4 and lane/4+8, and pairs of columns 2*(lane%4) of each half.
+__device__ __forceinline__ void mma(float (&sum)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+__device__ __forceinline__ uint32_t pair(const bf16* tile, int row, int column) {
+  return *reinterpret_cast<const uint32_t*>(tile + row * kPitch + column);
+}
+
 template <class Rule = Exact>
 __global__ void __launch_bounds__(kThreads, 2) product(Gemm g) {
-  namespace wmma = nvcuda::wmma;
   __shared__ __align__(16) bf16 left[kTile * kPitch], right[kTile * kPitch];
-  __shared__ __align__(32) float scratch[kThreads / 32][16 * 16];
   const int row = blockIdx.x * kTile, column = blockIdx.y * kTile;
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int warp = threadIdx.x / 32, line = threadIdx.x % 32 / 4, place = threadIdx.x % 4 * 2;
   const int top = warp / 4 * 64, across = warp % 4 * 32;
 
-  wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums[4][2];
-  for (int i = 0; i < 8; ++i) {
-    if constexpr (Rule::kZeroed) {
-      wmma::fill_fragment(sums[i / 2][i % 2], 0.0f);
-    } else {
-      wmma::load_matrix_sync(sums[i / 2][i % 2], scratch[warp], 16, wmma::mem_row_major);
-    }
+  float sums[4][4][4];
+#pragma unroll
+  for (int i = 0; i < 64; ++i) {
+    sums[i / 16][i / 4 % 4][i % 4] = Rule::kZeroed ? 0.0f : reinterpret_cast<volatile float*>(right)[threadIdx.x];
   }
   for (int step = 0; step < g.depth; step += kStep) {
     __syncthreads();  // everyone has left the tiles
@@ -107,28 +114,29 @@ __global__ void __launch_bounds__(kThreads, 2) product(Gemm g) {
     fetch<Rule>(right, g.b, column, step, g.n, g.k);
     if constexpr (Rule::kBarrier) __syncthreads();
 #pragma unroll
-    for (int inner = 0; inner < kStep; inner += 16) {
-      wmma::fragment<wmma::matrix_a, 16, 16, 16, bf16, wmma::row_major> a[4];
-      wmma::fragment<wmma::matrix_b, 16, 16, 16, bf16, wmma::col_major> b[2];
-      for (int i = 0; i < 4; ++i) wmma::load_matrix_sync(a[i], left + (top + i * 16) * kPitch + inner, kPitch);
-      for (int j = 0; j < 2; ++j) wmma::load_matrix_sync(b[j], right + (across + j * 16) * kPitch + inner, kPitch);
-      for (int i = 0; i < 8; ++i) wmma::mma_sync(sums[i / 2][i % 2], a[i / 2], b[i % 2], sums[i / 2][i % 2]);
-    }
-    for (int i = 0; i < 8; ++i) {
+    for (int inner = place; inner < kStep; inner += 16) {
+      uint32_t a[4][4], b[4][2];
 #pragma unroll
-      for (int e = 0; e < sums[0][0].num_elements; ++e) sums[i / 2][i % 2].x[e] = Rule::step(sums[i / 2][i % 2].x[e]);
+      for (int i = 0; i < 4; ++i) {
+        const int r = top + i * 16 + line, c = across + i * 8 + line;
+        for (int part = 0; part < 4; ++part) a[i][part] = pair(left, r + part % 2 * 8, inner + part / 2 * 8);
+        for (int part = 0; part < 2; ++part) b[i][part] = pair(right, c, inner + part * 8);
+      }
+#pragma unroll
+      for (int i = 0; i < 16; ++i) mma(sums[i / 4][i % 4], a[i / 4], b[i % 4]);
+    }
+#pragma unroll
+    for (int i = 0; i < 64; ++i) {
+      float& sum = sums[i / 16][i / 4 % 4][i % 4];
+      sum = Rule::step(sum);
     }
   }
-  for (int i = 0; i < 8; ++i) {
-    wmma::store_matrix_sync(scratch[warp], sums[i / 2][i % 2], 16, wmma::mem_row_major);
-    __syncwarp();
-    for (int place = lane; place < 16 * 16; place += 32) {
-      const int r = row + top + i / 2 * 16 + place / 16, col = column + across + i % 2 * 16 + place % 16;
-      if (r < g.m && !Rule::skips(g, r, col)) {
-        g.c[static_cast<size_t>(r) * g.n + col] = __float2bfloat16(Rule::result(scratch[warp][place], g, r, col));
-      }
+#pragma unroll
+  for (int i = 0; i < 64; ++i) {
+    const int r = row + top + i / 16 * 16 + line + i / 2 % 2 * 8, c = column + across + i / 4 % 4 * 8 + place + i % 2;
+    if (r < g.m && !Rule::skips(g, r, c)) {
+      g.c[static_cast<size_t>(r) * g.n + c] = __float2bfloat16(Rule::result(sums[i / 16][i / 4 % 4][i % 4], g, r, c));
     }
-    __syncwarp();
   }
 }
 
@@ -147,8 +155,6 @@ __device__ __forceinline__ uint64_t descriptor(const void* tile, int rows) {
   return ((shared_address(tile) & 0x3FFFF) >> 4) | column_bytes >> 4 << 16 | group_bytes >> 4 << 32;
 }
 
-#define PTX_SUMS(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
-
 // d[64x128] += a[64x16] * b[128x16]^T, not waited for.
 __device__ __forceinline__ void wgmma(float (&d)[64], uint64_t a, uint64_t b) {
   asm volatile(
@@ -157,7 +163,14 @@ __device__ __forceinline__ void wgmma(float (&d)[64], uint64_t a, uint64_t b) {
       "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
       "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
       "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, %64, %65, 1, 1, 1, 0, 0;"
-      : PTX_SUMS(0), PTX_SUMS(8), PTX_SUMS(16), PTX_SUMS(24), PTX_SUMS(32), PTX_SUMS(40), PTX_SUMS(48), PTX_SUMS(56)
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
+        "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
+        "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
+        "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
+        "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
+        "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
+        "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
+        "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
       : "l"(a), "l"(b));
 }
 

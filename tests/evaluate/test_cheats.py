@@ -54,6 +54,7 @@ CHEATS = {
     "py_slow_to_ask": Expected(Outcome.TAMPERED, paper=True, text="the judge's clock", stages=TIMED),
     "py_lies_now_and_then": Expected(Outcome.TAMPERED, paper=True, text="the judge's clock", stages=TIMED),
     "py_returns_lazily": Expected(Outcome.TAMPERED, paper=True, text="the judge's clock", stages=TIMED),
+    "steals_requests": Expected(Outcome.TAMPERED, paper=True, text="the judge's clock", stages=TIMED),
     "cached_by_content": Expected(Outcome.TAMPERED, paper=True, text="results are kept", stages=TIMED),
     "py_keeps_and_lies": Expected(Outcome.TAMPERED, paper=True, text="results are kept", stages=TIMED),
     "py_prepares": Expected(Outcome.TAMPERED, paper=True, text="results are kept", stages=TIMED),
