@@ -23,9 +23,9 @@ def trace() -> ActivityTrace:
     return ActivityTrace(library)
 
 
-def record(kind: int, size: int, start: int, end: int, stream: int, place: int, name: int = 0) -> bytes:
+def record(kind: int, size: int, start: int, end: int, stream: int, place: int, name: int = 0, value: int = 0) -> bytes:
     data = bytearray(size)
-    struct.pack_into("<I", data, 0, kind)
+    struct.pack_into("<II", data, 0, kind, value)
     struct.pack_into("<QQ", data, 16, start, end)
     struct.pack_into("<I", data, place, stream)
     if name:
@@ -39,7 +39,7 @@ def test_records_of_each_kind_are_read_and_others_are_passed_over(trace):
         (
             record(10, KERNEL_BYTES, 100, 250, 7, 48, ctypes.addressof(name)),
             record(1, COPY_BYTES, 260, 270, 13, 40),
-            record(2, FILL_BYTES, 50, 60, 14, 40),
+            record(2, FILL_BYTES, 50, 60, 14, 40, value=0x07070707),
             record(10, KERNEL_BYTES, 300, 301, 7, 48, ctypes.addressof(name)),
         )
     )
@@ -47,7 +47,7 @@ def test_records_of_each_kind_are_read_and_others_are_passed_over(trace):
     assert trace.read(ctypes.addressof(memory), len(data)) == [
         Activity(100, 250, KERNEL, "_Z4gemmPfS_", 7),
         Activity(260, 270, COPY, "", 13),
-        Activity(50, 60, FILL, "", 14),
+        Activity(50, 60, FILL, "", 14, 7),
         Activity(300, 301, KERNEL, "_Z4gemmPfS_", 7),
     ]
 

@@ -142,7 +142,7 @@ class Timing:
             return None
         first_seen = arena.glimpse(0)
         self._clock.call(answer, unseen=unseen)
-        return answer.claimed_ns[0] / 1e3 if self._outputs.check(arena, 0, against, first_seen) else None
+        return answer.claimed_ns[0] / 1e3 if self._outputs.check(arena, 0, against, first_seen, once=unseen) else None
 
     def _call_unseen(self, arena: Arena, runner: Runner, sets: Sequence[InputSet], run_s: float, claimed_us: float) -> bool:
         """Call the candidate on inputs drawn for it alone; return whether all calls went well. ``paper`` needs none."""

@@ -21,8 +21,10 @@ class TimedOutputs:
         self.broken: list[BrokenRule] = []
         self.checked = 0
 
-    def check(self, arena: Arena, slot: int, against: InputSet, first_seen: bytes) -> bool:
-        """Check a slot's outputs; once verified, the same bits need no second look. ``first_seen`` is the glimpse after the answer.
+    def check(self, arena: Arena, slot: int, against: InputSet, first_seen: bytes, *, once: bool = False) -> bool:
+        """Check a slot's outputs; once verified, the same bits need no second look, unless the set is used ``once``.
+
+        ``first_seen`` is the glimpse after the answer.
 
         Returns whether timing goes on, which it does unless a rule of the run's profile is broken (the other profile's are noted).
         """
@@ -37,7 +39,7 @@ class TimedOutputs:
                     for rule in judged.reasons
                     if not judged.strict
                 ]
-            if not broken:
+            if not broken and not once:
                 self._verified[against.seed] = outputs
         broken += inspect_memory(arena, slot, against)
         if arena.glimpse(slot) != first_seen:

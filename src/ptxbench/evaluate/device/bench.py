@@ -9,7 +9,7 @@ from functools import partial
 
 import torch
 
-from ptxbench.core.errors import DeviceMemoryFull, InfrastructureError, NoGpu
+from ptxbench.core.errors import DeviceMemoryFull, InfrastructureError, NoGpu, SuiteError
 from ptxbench.core.settings import Settings
 from ptxbench.evaluate.cupti import locate as locate_cupti
 from ptxbench.evaluate.device import driver
@@ -23,6 +23,7 @@ from ptxbench.evaluate.judge.held import TIMED_DRAWS, Holdings, ReferenceFailed
 from ptxbench.evaluate.judge.request import Request
 from ptxbench.schema import Profile, ReferenceVersion, Task
 from ptxbench.suite.reference_version import reference_version
+from ptxbench.suite.torch_types import TORCH_TYPES
 
 Announce = Callable[[str, float], None]
 
@@ -83,6 +84,9 @@ class GpuBench:
 
     def _evaluate(self, request: Request, announce: Announce) -> Findings:
         task, options = request.task, request.options
+        for name, spec in (task.definition.inputs | task.definition.outputs).items():
+            if spec.dtype not in TORCH_TYPES:
+                raise SuiteError(f"{task.name}: no kernel can be handed {name} here, whose type is {spec.dtype}")
         announce("reference", REFERENCE_SECONDS)
         try:
             held = self.holdings.get(task, options.seed, options.profile)

@@ -15,7 +15,7 @@ from ptxbench.evaluate.judge.held import Function, Held
 from ptxbench.evaluate.sandbox.inside.driver import OUT_OF_MEMORY, CudaError
 from ptxbench.schema import Profile, Task
 from ptxbench.suite.inputs import Kind
-from ptxbench.suite.on_device import draw_many_on, load_oracle_on, load_reference_on
+from ptxbench.suite.on_device import draw_fresh_on, draw_many_on, load_oracle_on, load_reference_on
 
 
 @contextmanager
@@ -48,6 +48,9 @@ def hold_on_device(task: Task, seed: int, profile: Profile, device: str) -> Held
     def draw_many(task: Task, sets: Sequence[tuple[int, Kind]]) -> list[dict[str, Any]]:
         return draw_many_on(task, sets, device)
 
+    def draw_fresh(task: Task, seed: int) -> dict[str, Any]:
+        return draw_fresh_on(task, seed, device)
+
     def draw(task: Task, seed: int, kind: Kind) -> dict[str, Any]:
         return draw_many(task, [(seed, kind)])[0]
 
@@ -67,4 +70,13 @@ def hold_on_device(task: Task, seed: int, profile: Profile, device: str) -> Held
         return compute
 
     oracle = finished(load_oracle_on(task, device)) if profile is Profile.STRICT else None
-    return Held(task, seed, finished(load_reference_on(task, device)), oracle, draw=draw, draw_many=draw_many, rules=DeviceRules())
+    return Held(
+        task,
+        seed,
+        finished(load_reference_on(task, device)),
+        oracle,
+        draw=draw,
+        draw_many=draw_many,
+        draw_fresh=draw_fresh,
+        rules=DeviceRules(),
+    )

@@ -7,6 +7,7 @@ stages found.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -82,6 +83,7 @@ class GpuStages:
         wants, profile = self._request.options.wants, self._request.options.profile
         compared, timed, checked = Compared(), Timed(), None
         proving = Proving(self._request, self._held, self._start)
+        timing = self._new_timing()
         explained: RunFailure | None = None
         with self._start() as child:
             self._seconds["start"] = child.start_s
@@ -97,12 +99,13 @@ class GpuStages:
             right = failure is None and not any(profile in rule.profiles for rule in compared.broken)
             clean = checked is None or checked.status != "findings"
             if right and clean and compared.complete and wants("time"):
-                timing = self._new_timing()
                 timed = self._timed("time", lambda: timing.run(self._memory, child, self._run_s, compared.call_s))
                 failure = StageFailure(stage="time", failure=timed.failure) if timed.failure else None
                 proving.launches = timing.launches
             if right and clean and failure is None and wants("prove"):
                 self._timed("prove", lambda: proving.count(self._memory, child))
+        if timed.latency is not None:
+            self._timed("time", timing.confirm)
         if right and clean and failure is None and wants("prove"):
             self._timed("prove", proving.cross_check)
             if self._request.options.prove_by_mutation:
@@ -143,7 +146,9 @@ class GpuStages:
 
     def _explain(self, failed: RunFailure, checked: Sanitizer | None) -> RunFailure | None:
         self._announce("debug", self._limits.sanitize_s + 120.0)  # an access is looked for with memcheck, if that has not run
-        return debug.explain(failed, checked, self._start, self._limits, kernels=self._gpu.kernels)
+        # A debugger sees only a process without a sandbox. Where that would be root's, a user has to ask for it.
+        attach = os.geteuid() != 0 or "debug" in (self._request.options.stages or ())
+        return debug.explain(failed, checked, self._start, self._limits, kernels=self._gpu.kernels, attach=attach)
 
     def _prove_by_mutation(self, proving: Proving) -> None:
         """Note what becomes of the outputs when the matrix instructions that executed give zero."""

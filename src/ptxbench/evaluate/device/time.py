@@ -14,6 +14,7 @@ from ptxbench.evaluate.device.lent import LentMemory
 from ptxbench.evaluate.device.plan import TRIALS, Plan, plan
 from ptxbench.evaluate.device.reference import ReferenceClock
 from ptxbench.evaluate.device.telemetry import Telemetry, clocks
+from ptxbench.evaluate.device.unseen import call_unseen, judge_unseen
 from ptxbench.evaluate.findings import STRICT_ONLY, BrokenRule
 from ptxbench.evaluate.judge.held import Held, InputSet
 from ptxbench.evaluate.sandbox.child import Child
@@ -29,6 +30,10 @@ UNSEEN_PART, UNSEEN_US = 0.25, 400.0
 asking, poisoning, flushing, synchronising and starting the call cost is in it."""
 IMPOSSIBLE_PART, IMPOSSIBLE_US = 4.0, 4000.0
 """The same from which on nothing of ours explains it: evidence of interference."""
+
+SLOWED, SLOWED_FOR_SURE = 0.15, 0.5
+"""How much slower the reference may be beside a candidate's process than without it: more is a flag, and evidence. A device at its
+power limit alone moves it by some per cent."""
 
 
 class GpuTiming:
@@ -49,10 +54,12 @@ class GpuTiming:
         self._clock = clock
         self._telemetry = telemetry
         self._announce = announce
+        self._profile = profile
         self._outputs = TimedOutputs(held, profile)
         self._version = version
         self._roofline_us = roofline_us
         self._result = Timed()
+        self._sets = 0
         self.launches: dict[str, int] = {}
         """How often one call launches each kernel (mangled name), as the child saw it; empty without CUPTI."""
 
@@ -67,6 +74,7 @@ class GpuTiming:
 
     def _run(self, memory: LentMemory, child: Child, run_s: float, call_s: float) -> None:
         slots = range(len(memory.layout.slots))
+        self._sets = len(slots)
         sets = [self._held.timed(number) for number in slots]
         before = self._telemetry.read()
         method: TimeMethod = self._clock.method
@@ -93,7 +101,38 @@ class GpuTiming:
                 continue
             trials.append(timings)
             reference.append(self._reference(sets, method))
-        self._conclude(trials, chosen, method, reference, clocks(before, self._telemetry.read()))
+        state = clocks(before, self._telemetry.read())
+        claimed_us = statistics.fmean(statistics.median(timings.ns) / 1e3 for timings in trials)
+        if self._profile is Profile.STRICT and not self._call_unseen(memory, child, method, seconds, claimed_us):
+            return
+        self._conclude(trials, chosen, method, reference, claimed_us, state)
+
+    def _call_unseen(self, memory: LentMemory, child: Child, method: TimeMethod, seconds: float, claimed_us: float) -> bool:
+        """Call the candidate on inputs that were drawn for it alone; return whether timing goes on."""
+        self._announce("time")
+        unseen = call_unseen(self._held.fresh, self._outputs, memory, child, method, seconds)
+        self._result.failure = unseen.failure
+        if unseen.failure is not None or not unseen.right:
+            return False
+        broken, text = judge_unseen(unseen.samples_us, claimed_us)
+        self._result.broken += [broken] if broken else []
+        if text is not None:
+            self._flag(DISAGREES, text)
+        return True
+
+    def confirm(self) -> None:
+        """Time the reference once more when the candidate's process is gone: one that slows it down can do so no longer."""
+        latency = self._result.latency
+        if latency is None or latency.reference_us is None or latency.method == "wall":
+            return
+        sets = [self._held.timed(number) for number in range(self._sets)]
+        alone_us = statistics.median(self._reference(sets, latency.method))
+        slowed = latency.reference_us / alone_us - 1.0
+        text = f"the reference took {latency.reference_us:.1f} us beside the candidate's process and {alone_us:.1f} us without it"
+        if slowed > SLOWED:
+            self._flag(DISAGREES, text)
+        if slowed > SLOWED_FOR_SURE:
+            self._result.broken.append(BrokenRule(text=text, profiles=STRICT_ONLY, evidence=True))
 
     def _reference(self, sets: Sequence[InputSet], method: TimeMethod) -> list[float]:
         self._announce("reference")
@@ -122,11 +161,11 @@ class GpuTiming:
         chosen: Plan,
         method: TimeMethod,
         reference: Sequence[Sequence[float]],
+        candidate_us: float,
         state: Clocks | None,
     ) -> None:
         """Make the record, and hold the claims against the judge's clock, the roofline and the reference's own drift."""
         medians = [statistics.median(timings.ns) / 1e3 for timings in trials]
-        candidate_us = statistics.fmean(medians)
         reference_medians = [statistics.median(samples) for samples in reference]
         reference_us = statistics.fmean(reference_medians)
         self._judge_clock(trials, chosen, candidate_us)

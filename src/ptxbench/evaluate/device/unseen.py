@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from ptxbench.evaluate.device.lent import LentMemory
 from ptxbench.evaluate.findings import STRICT_ONLY, BrokenRule
-from ptxbench.evaluate.judge.held import UNSEEN_FROM, InputSet
+from ptxbench.evaluate.judge.held import InputSet
 from ptxbench.evaluate.sandbox.child import Child
 from ptxbench.evaluate.sandbox.claims import TimeMethod
 from ptxbench.evaluate.timed_outputs import TimedOutputs
@@ -32,18 +31,18 @@ class Unseen:
 
 
 def call_unseen(
-    draw: Callable[[int], InputSet],
+    draw: Callable[[], InputSet],
     outputs: TimedOutputs,
     memory: LentMemory,
     child: Child,
     method: TimeMethod,
     seconds: float,
 ) -> Unseen:
-    """Make one timed call on each of several new input sets, and check every output. ``draw`` gives the set of a seed."""
+    """Make one timed call on each of several new input sets, and check every output. ``draw`` gives a set."""
     slots = range(len(memory.layout.slots))
     samples: list[float] = []
     for _ in range(ROUNDS):
-        sets = [draw(UNSEEN_FROM + secrets.randbits(40)) for _ in slots]
+        sets = [draw() for _ in slots]
         for slot, against in enumerate(sets):
             memory.write(slot, against.inputs)
         timings = child.time(slots, 0, len(sets), method, seconds)
@@ -53,7 +52,7 @@ def call_unseen(
             return Unseen(tuple(samples))
         first_seen = [memory.glimpse(slot) for slot in slots]
         samples += [ns / 1e3 for ns in timings.ns]
-        right = [outputs.check(memory, slot, sets[slot], first_seen[slot]) for slot in slots]
+        right = [outputs.check(memory, slot, sets[slot], first_seen[slot], once=True) for slot in slots]
         if not all(right):
             return Unseen(tuple(samples), right=False)
     return Unseen(tuple(samples))

@@ -73,6 +73,8 @@ class Held:
     draw: Callable[[Task, int, Kind], dict[str, Any]] = draw
     draw_many: Callable[[Task, Sequence[tuple[int, Kind]]], list[dict[str, Any]]] | None = None
     """Draws several sets at once, where that is quicker than one by one."""
+    draw_fresh: Callable[[Task, int], dict[str, Any]] | None = None
+    """Draws inputs of the published distribution from a seed by quicker means than ``draw``, not the same ones."""
     rules: Rules = field(default_factory=HostRules)
     reference_s: float = math.inf
     """The shortest that the reference took on a set so far (the first call may load a library): run limits follow it."""
@@ -95,6 +97,12 @@ class Held:
         """Return a set that was never drawn before and that nobody can foresee; it is not kept. Its ``seed`` makes it again."""
         wanted = _Wanted("published", UNSEEN_FROM + secrets.randbits(40))
         return self._complete(wanted, self.draw(self.task, wanted.seed, wanted.kind))
+
+    def fresh(self) -> InputSet:
+        """Return a set like ``unseen``, drawn as quickly as can be, with expected outputs and without an oracle's."""
+        seed = UNSEEN_FROM + secrets.randbits(40)
+        inputs = self.draw_fresh(self.task, seed) if self.draw_fresh else self.draw(self.task, seed, "published")
+        return InputSet("published", seed, inputs, self.compute(self.reference, inputs), None)
 
     def prepare(self, *, strict: bool, timed: int) -> None:
         """Make every set that an evaluation will ask for, drawn at once where that is quicker."""

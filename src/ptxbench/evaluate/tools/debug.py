@@ -24,6 +24,7 @@ DEVICE_FAULTS = {700, 702, 709, 710, 714, 715, 716, 717, 718, 719}
 HANG_SECONDS = 2.0
 """How long a call that hung once is given when it is looked at again."""
 MOST_FINDINGS = 3
+NOT_ATTACHED = "where it waits can be seen with --stages compare,debug, which runs it as root without a sandbox"
 
 _CODE = re.compile(r"CUDA error (\d{1,4})\b")
 
@@ -36,17 +37,18 @@ def explain(
     *,
     kernels: Sequence[KernelBuild] = (),
     settings: Settings | None = None,
+    attach: bool = True,
 ) -> RunFailure | None:
     """Return the failure with what is known of its place, None when there is nothing to add.
 
     A fault of the device is looked for with memcheck: ``checked`` is its record if that stage ran, None to run it now. A call that
-    timed out is made once more, in a process that a debugger may look into.
+    timed out is made once more, in a process without a sandbox that a debugger may look into, when ``attach`` allows that.
     """
     found: str | None = None
     if failure.kind == "cuda_error" and _is_device_fault(failure.text):
         found = _findings(checked or sanitizer.memcheck(start, limits, kernels=kernels, settings=settings))
     elif failure.kind == "timeout":
-        found = _hang(start, limits, settings)
+        found = _hang(start, limits, settings) if attach else NOT_ATTACHED
     return None if found is None else RunFailure(kind=failure.kind, text=f"{failure.text}; {found}")
 
 

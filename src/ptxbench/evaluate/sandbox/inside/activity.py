@@ -30,21 +30,23 @@ class Unavailable(Exception):
 
 
 class Activity(NamedTuple):
-    """One thing that the device did: times in nanoseconds on CUPTI's clock, a kernel's mangled name."""
+    """One thing that the device did: times in nanoseconds on CUPTI's clock, a kernel's mangled name, the byte of a fill."""
 
     start: int
     end: int
     kind: str
     name: str
     stream: int
+    value: int = 0
 
 
 class _Times(ctypes.Structure):
-    """What kernels, copies and fills have in common."""
+    """What kernels, copies and fills have in common; ``value`` is a fill's."""
 
     _fields_ = (
         ("kind", ctypes.c_uint32),
-        ("details", ctypes.c_ubyte * 12),
+        ("value", ctypes.c_uint32),
+        ("details", ctypes.c_ubyte * 8),
         ("start", ctypes.c_uint64),
         ("end", ctypes.c_uint64),
     )
@@ -123,12 +125,6 @@ class ActivityTrace:
             self._on = False
         self._records = []
 
-    def now(self) -> int:
-        """Return the time on the clock of the records."""
-        stamp = ctypes.c_uint64()
-        self._run("cuptiGetTimestamp", ctypes.byref(stamp))
-        return stamp.value
-
     def stream_id(self, context: ctypes.c_void_p, stream: int) -> int:
         """Return the number by which records name a stream."""
         number = ctypes.c_uint32()
@@ -180,5 +176,6 @@ class ActivityTrace:
                 name = (kernel.name or b"?").decode("utf-8", "replace")
                 found.append(Activity(times.start, times.end, kind, name, kernel.stream))
             elif kind is not None:
-                found.append(Activity(times.start, times.end, kind, "", _Transfer.from_address(record.value).stream))
+                value = times.value & 0xFF if kind == FILL else 0
+                found.append(Activity(times.start, times.end, kind, "", _Transfer.from_address(record.value).stream, value))
         return found

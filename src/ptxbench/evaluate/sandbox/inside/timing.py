@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gc
 import json
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .activity import KERNEL, ActivityTrace
+from .activity import ActivityTrace
+from .calls import MARKS, attribute
 from .driver import Driver
 
 Poison = Callable[[int, int], None]
@@ -33,34 +33,20 @@ class Timing:
     def by_activity(self, trace: ActivityTrace, order: list[int], warm_up: int, poison: Poison, launch: Launch) -> dict[str, Any]:
         """Time calls by what the device did in each, from its first start to its last end. Raises ``Unavailable``."""
         ours = trace.stream_id(self._driver.context, self._stream)
-        begins, ends = [], []
         trace.start()
         with _undisturbed():
-            for slot in order:
-                self._prepare(slot, poison)
-                begins.append(trace.now())
+            for number, slot in enumerate(order):
+                self._prepare(slot, number % MARKS, poison)
                 launch(slot)
                 self._driver.synchronise()
-                ends.append(trace.now())
-        spans: dict[int, tuple[int, int]] = {}
-        launches: Counter[str] = Counter()
-        late = 0
-        for activity in trace.take():
-            place = bisect_right(begins, activity.start) - 1
-            if place >= 0 and activity.start <= ends[place]:
-                first, last = spans.get(place, (activity.start, activity.end))
-                spans[place] = min(first, activity.start), max(last, activity.end)
-                if place == len(order) - 1 and activity.kind == KERNEL:
-                    launches[activity.name] += 1
-            elif activity.kind == KERNEL or activity.stream != ours:
-                late += 1
-        found = [spans.get(place) for place in range(warm_up, len(order))]
+        calls = attribute(trace.take(), ours, len(order))
+        found = calls.spans_ns[warm_up:]
         return {
-            "ns": [span[1] - span[0] if span else 0 for span in found],
+            "ns": found,
             "method": "cupti",
-            "launches": most_launched(launches),
-            "late": late,
-            "empty": found.count(None),
+            "launches": most_launched(calls.launches),
+            "late": calls.late,
+            "empty": found.count(0),
         }
 
     def by_events(self, order: list[int], warm_up: int, poison: Poison, launch: Launch) -> dict[str, Any]:
@@ -72,8 +58,8 @@ class Timing:
         start, end = self._driver.make_event(), self._driver.make_event()
         took = []
         with _undisturbed():
-            for slot in order:
-                self._prepare(slot, poison)
+            for number, slot in enumerate(order):
+                self._prepare(slot, number % MARKS, poison)
                 self._driver.record(start)
                 launch(slot)
                 self._driver.synchronise()
@@ -82,10 +68,9 @@ class Timing:
                 took.append(self._driver.elapsed_ns(start, end))
         return {"ns": took[warm_up:], "method": "events", "launches": {}, "late": 0, "empty": 0}
 
-    def _prepare(self, slot: int, poison: Poison) -> None:
+    def _prepare(self, slot: int, mark: int, poison: Poison) -> None:
         poison(slot, self._stream)
-        if self._flush_bytes:
-            self._driver.fill(self._flushed, slot & 0xFF, self._flush_bytes, self._stream)
+        self._driver.fill(self._flushed, mark, self._flush_bytes, self._stream)
         self._driver.forget_persisting_lines()
         self._driver.synchronise()
 
