@@ -44,9 +44,9 @@ class ToolchainVersions(Record):
 class Build(Record):
     """A compilation.
 
-    ``artifacts`` names the stored files by hash: ``library`` (.so), ``cubin``, ``ptx``, and ``sass`` (JSON: by function the opcode
-    of each instruction, see ``BuildResult.artifact``). ``warnings`` are ptxas performance warnings; ``diagnostics`` everything else.
-    ``header`` says which TVM-FFI headers were used.
+    ``artifacts`` names the stored files by hash: ``library`` (.so), ``cubin``, ``ptx``, and ``sass`` (JSON: by function the
+    opcode of each instruction, see ``BuildResult.artifact``). ``warnings`` are ptxas performance warnings; ``diagnostics``
+    everything else. ``header`` says which TVM-FFI headers were used.
     """
 
     ok: bool

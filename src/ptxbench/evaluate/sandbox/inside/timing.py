@@ -70,7 +70,8 @@ class Timing:
 
     def _prepare(self, slot: int, mark: int, poison: Poison) -> None:
         poison(slot, self._stream)
-        self._driver.fill(self._flushed, mark, self._flush_bytes, self._stream)
+        if self._flush_bytes:
+            self._driver.fill(self._flushed, mark, self._flush_bytes, self._stream)
         self._driver.forget_persisting_lines()
         self._driver.synchronise()
 
