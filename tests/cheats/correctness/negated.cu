@@ -1,6 +1,6 @@
 // Stores the negative of every result.
-// answer: protocol 3, the element rule
-// expect: outcome=wrong_value paper=false strict=false stages=compare
+// answer: protocol 3, the element rule, and the report names the factor
+// expect: outcome=wrong_value paper=false strict=false pattern=constant_factor stages=compare
 #include "gemm.cuh"
 
 struct Negated : Exact {

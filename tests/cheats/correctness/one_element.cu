@@ -1,6 +1,6 @@
 // Adds 8 to the last element.
 // answer: protocol 3, every element is compared
-// expect: outcome=wrong_value paper=false strict=false text="C: 1 of" stages=compare
+// expect: outcome=wrong_value paper=false strict=false text="C: 1 of" pattern=confined stages=compare
 #include "gemm.cuh"
 
 struct Nearly : Exact {

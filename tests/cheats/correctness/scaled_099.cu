@@ -1,6 +1,6 @@
 // Multiplies every result by 0.99.
 // answer: protocol 3, the element rule: a bfloat16's rounding takes the rest of 1 %
-// expect: outcome=wrong_value paper=false strict=false stages=compare
+// expect: outcome=wrong_value paper=false strict=false pattern=constant_factor stages=compare
 #include "gemm.cuh"
 
 struct Scaled : Exact {

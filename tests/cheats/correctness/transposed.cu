@@ -1,6 +1,6 @@
 // Stores C transposed, in the memory of C.
-// answer: protocol 3, the element rule
-// expect: outcome=wrong_value paper=false strict=false stages=compare
+// answer: protocol 3, the element rule, and the report says how it lies
+// expect: outcome=wrong_value paper=false strict=false pattern=transposed stages=compare
 #include "gemm.cuh"
 
 __global__ void transpose(const bf16* from, bf16* to, int m, int n) {

@@ -1,6 +1,6 @@
 // Is right but for one tile of 128 by 128.
 // answer: protocol 3, a mismatch names the tile
-// expect: outcome=wrong_value paper=false strict=false stages=compare
+// expect: outcome=wrong_value paper=false strict=false pattern=confined stages=compare
 #include "gemm.cuh"
 
 struct ButOne : Exact {

