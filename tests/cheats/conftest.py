@@ -1,4 +1,4 @@
-"""What the tests of the corpus share: one judge on a GPU for all cheats that run, which are built ahead of it."""
+"""What the tests of the corpus share: one judge on a GPU for all cheats that run, which are built beforehand."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def hopper_gpu() -> Gpu:
 
 @pytest.fixture(scope="session")
 def judge(request: pytest.FixtureRequest, hopper_gpu: Gpu, settings: Settings, task: Task) -> Iterator[Judge]:
-    """Return a function that evaluates a candidate; the judge's process is kept, and the compilers run ahead of it."""
+    """Return a function that evaluates a candidate; the judge's process is kept. Cheats are built beforehand."""
     pytest.importorskip("torch", reason="the GPU's judge needs torch")
     loop = asyncio.new_event_loop()
     builder = Builder(settings)
@@ -49,12 +49,11 @@ def judge(request: pytest.FixtureRequest, hopper_gpu: Gpu, settings: Settings, t
     def evaluate(candidate: Candidate, **options: Any) -> Evaluation:
         return loop.run_until_complete(evaluator.evaluate(candidate, task, EvaluateOptions(**options)))
 
+    # All of them first: a compiler beside a measurement would be in the judge's clock.
+    asked = [item for item in request.session.items if isinstance(item, pytest.Function) and item.get_closest_marker("gpu")]
+    cheats = [item.callspec.params["cheat"] for item in asked if hasattr(item, "callspec") and "cheat" in item.callspec.params]
     with ThreadPoolExecutor() as pool:
-        for item in request.session.items:
-            cheat = getattr(item, "callspec", None) and item.callspec.params.get("cheat")
-            if cheat is not None and item.get_closest_marker("gpu") is not None:
-                pool.submit(builder.build, cheat.candidate(), task.limits)
-        yield evaluate
-        pool.shutdown(cancel_futures=True)
+        list(pool.map(lambda cheat: builder.build(cheat.candidate(), task.limits), cheats))
+    yield evaluate
     loop.run_until_complete(evaluator.close())
     loop.close()
