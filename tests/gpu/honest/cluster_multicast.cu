@@ -23,6 +23,7 @@ __device__ __forceinline__ uint32_t cluster_rank() {
 }
 
 __device__ __forceinline__ void cluster_sync() {
+  __syncwarp();
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 

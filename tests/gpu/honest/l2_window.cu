@@ -1,4 +1,4 @@
-// A stays in L2 by a persisting access window on the caller's stream, which the call takes back before it returns.
+// A is to stay in L2: a persisting access window for this launch alone, and nothing persists when the call returns.
 // expect: outcome=correct proof=qualified work_share=in
 
 #include <algorithm>
@@ -19,30 +19,34 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
   store(d, c, row + threadIdx.x / 128 * 64, column, m, n);
 }
 
-// A window of the stream's next launches; 0 bytes take it back.
-static void set_window(cudaStream_t stream, const void* base, size_t bytes) {
-  cudaStreamAttrValue value = {};
-  value.accessPolicyWindow.base_ptr = const_cast<void*>(base);
-  value.accessPolicyWindow.num_bytes = bytes;
-  value.accessPolicyWindow.hitRatio = bytes ? 1.0f : 0.0f;
-  value.accessPolicyWindow.hitProp = bytes ? cudaAccessPropertyPersisting : cudaAccessPropertyNormal;
-  value.accessPolicyWindow.missProp = bytes ? cudaAccessPropertyStreaming : cudaAccessPropertyNormal;
-  check(cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &value), "cudaStreamSetAttribute");
-}
-
 void run(tvm::ffi::TensorView a, tvm::ffi::TensorView b, tvm::ffi::TensorView c) {
   const Call call(a, b, c);
-  int device = 0, largest = 0;
+  int device = 0, widest = 0, largest = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");
-  check(cudaDeviceGetAttribute(&largest, cudaDevAttrMaxAccessPolicyWindowSize, device), "cudaDeviceGetAttribute");
+  check(cudaDeviceGetAttribute(&widest, cudaDevAttrMaxAccessPolicyWindowSize, device), "cudaDeviceGetAttribute");
+  check(cudaDeviceGetAttribute(&largest, cudaDevAttrMaxPersistingL2CacheSize, device), "cudaDeviceGetAttribute");
+  check(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, std::min(largest, 16 << 20)), "cudaDeviceSetLimit");
   allow_shared(gemm, kSharedBytes<Shape::Shared>);
-  const dim3 grid(ceil_div(call.m, Shape::kM), ceil_div(call.n, Shape::kN));
-  set_window(call.stream, call.a, std::min<size_t>(static_cast<size_t>(call.m) * call.k * sizeof(bf16), largest));
-  gemm<<<grid, Shape::kThreads, kSharedBytes<Shape::Shared>, call.stream>>>(
-      tensor_map(call.a, call.m, call.k, Shape::kM), tensor_map(call.b, call.n, call.k, Shape::kN), call.c, call.m, call.n, call.k);
-  check(cudaGetLastError(), "launch");
-  set_window(call.stream, nullptr, 0);
+  cudaLaunchAttribute attribute = {};
+  attribute.id = cudaLaunchAttributeAccessPolicyWindow;
+  auto& window = attribute.val.accessPolicyWindow;
+  window.base_ptr = const_cast<bf16*>(call.a);
+  window.num_bytes = std::min<size_t>(static_cast<size_t>(call.m) * call.k * sizeof(bf16), widest);
+  window.hitRatio = 1.0f;
+  window.hitProp = cudaAccessPropertyPersisting;
+  window.missProp = cudaAccessPropertyStreaming;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(ceil_div(call.m, Shape::kM), ceil_div(call.n, Shape::kN));
+  config.blockDim = dim3(Shape::kThreads);
+  config.dynamicSmemBytes = kSharedBytes<Shape::Shared>;
+  config.stream = call.stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  const CUtensorMap map_a = tensor_map(call.a, call.m, call.k, Shape::kM);
+  const CUtensorMap map_b = tensor_map(call.b, call.n, call.k, Shape::kN);
+  check(cudaLaunchKernelEx(&config, gemm, map_a, map_b, call.c, call.m, call.n, call.k), "cudaLaunchKernelEx");
   check(cudaCtxResetPersistingL2Cache(), "cudaCtxResetPersistingL2Cache");
+  check(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0), "cudaDeviceSetLimit");
 }
 
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(run, run);

@@ -47,6 +47,8 @@ void run(tvm::ffi::TensorView a, tvm::ffi::TensorView b, tvm::ffi::TensorView c)
                                                                                   i == 0 ? 0 : middle * Shape::kN);
     check(cudaGetLastError(), "launch");
     check(cudaEventRecord(fork.ended[i], fork.streams[i]), "cudaEventRecord");
+  }
+  for (int i = 0; i < 2; ++i) {
     check(cudaStreamWaitEvent(call.stream, fork.ended[i], 0), "cudaStreamWaitEvent");
   }
 }

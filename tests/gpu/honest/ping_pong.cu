@@ -14,6 +14,7 @@ struct __align__(1024) Shared {
   bf16 b[kStages][kTileN * kTileK];
   uint64_t full[kStages];
   uint64_t empty[kStages];  // one consumer reads a stage: that of the tile's turn
+  uint64_t order[2];        // the other consumer has met every stage of its tile
 };
 
 __global__ void __launch_bounds__(kThreads, 1)
@@ -26,6 +27,8 @@ __global__ void __launch_bounds__(kThreads, 1)
       mbarrier_init(&shared.full[s], 1);
       mbarrier_init(&shared.empty[s], 1);
     }
+    mbarrier_init(&shared.order[0], 1);
+    mbarrier_init(&shared.order[1], 1);
     mbarrier_init_fence();
   }
   __syncthreads();
@@ -48,8 +51,10 @@ __global__ void __launch_bounds__(kThreads, 1)
     asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
     const int consumer = threadIdx.x / 128 - 1;
     float d[kTileN / 2];
-    // The CTA's tiles go to the consumers in turn; the ring serves them in the same order.
+    // The CTA's tiles go to the consumers in turn; the ring serves them in the same order. A wait tells a phase only from the one
+    // before it, so nobody may look at the ring for a tile before the other one is through with the ring for its own.
     for (int number = consumer, tile = blockIdx.x + consumer * gridDim.x; tile < tiles; number += 2, tile += 2 * gridDim.x) {
+      mbarrier_wait(&shared.order[consumer], (number / 2 + consumer + 1) % 2);  // the first one waits for nobody
       uint32_t turn = static_cast<uint32_t>(number) * steps;
       for (int step = 0; step < steps; ++step, ++turn) {
         const uint32_t stage = turn % kStages;
@@ -69,6 +74,7 @@ __global__ void __launch_bounds__(kThreads, 1)
       wgmma_wait<0>();
       if (threadIdx.x % 128 == 0) {
         mbarrier_arrive(&shared.empty[(turn - 1) % kStages]);
+        mbarrier_arrive(&shared.order[1 - consumer]);
       }
       settle(d);
       store(d, c, tile % tiles_m * kTileM, tile / tiles_m * kTileN, m, n);

@@ -33,7 +33,7 @@ constexpr int kPitchA = kStep + 8;
 constexpr int kPitchB = kTile + 8;
 
 __global__ void __launch_bounds__(kThreads) gemm(const bf16* a, const bf16* b, bf16* c, int m, int n, int k) {
-  __shared__ __align__(16) bf16 tile_a[kTile * kPitchA], tile_b[kStep * kPitchB];
+  __shared__ __align__(32) bf16 tile_a[kTile * kPitchA], tile_b[kStep * kPitchB];  // what load_matrix_sync asks for
   __shared__ __align__(32) float scratch[kThreads / 32][16 * 16];
   const int row = blockIdx.x * kTile, column = blockIdx.y * kTile;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
