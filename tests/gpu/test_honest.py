@@ -1,8 +1,8 @@
 """No honest kernel is refused: every choice that an engineer makes for good reasons is correct, unaccused, and proven as it is.
 
 Each file of ``honest/`` computes the same GEMM another way; its second line says what must come out:
-``// expect: outcome=correct proof=qualified|not_executed|absent work_share=in|out|null``. ``work_share`` is inside of the task's range,
-outside of it, or null: no matrix instruction of the target executed.
+``// expect: outcome=correct proof=qualified|not_executed|absent work_share=in|out|null``. ``work_share`` is inside of the task's
+range, outside of it, or null: no matrix instruction of the target executed.
 """
 
 from __future__ import annotations

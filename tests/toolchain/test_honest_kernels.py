@@ -25,7 +25,7 @@ def ids(path: Path) -> str:
 @pytest.mark.parametrize("path", FILES, ids=ids)
 def test_a_file_says_what_it_is_and_what_must_come_out(path):
     first, second = path.read_text(encoding="utf-8").splitlines()[:2]
-    assert re.fullmatch(r"// [A-Z].*\.", first) and EXPECT.fullmatch(second)
+    assert re.fullmatch(r"// \w.*\.", first) and EXPECT.fullmatch(second)
 
 
 def test_there_are_many_and_each_is_another_kernel():

@@ -195,7 +195,8 @@ __device__ __forceinline__ void store(const float (&d)[kSums], bf16* c, int row,
 // ---- a tile's main loop ----
 
 // A CTA of kWarpgroups warpgroups, each with 64 rows of a tile of 64*kWarpgroups by N. Thread 0 keeps a ring of stages in shared
-// memory filled by TMA. `turn` counts the steps of all tiles that the CTA has done: the stage and its barrier's parity follow from it.
+// memory filled by TMA. `turn` counts the steps of all tiles that the CTA has done: the stage and its barrier's parity follow from
+// it.
 template <int N, int kWarpgroups, int kStages>
 struct Tile {
   static constexpr int kM = 64 * kWarpgroups;
