@@ -59,7 +59,7 @@ test-torch: tools .venv-torch/.installed
 	@.venv-torch/bin/python -m pytest -m "torch and not gpu" tests/suite tests/evaluate/device
 
 test-gpu:
-	@PYTHONPATH=src:$$PYTHONPATH $(PYTHON) -m pytest -p no:cacheprovider -m gpu tests/gpu
+	@PYTHONPATH=src:$$PYTHONPATH $(PYTHON) -m pytest -p no:cacheprovider -m gpu tests/gpu tests/cheats
 
 check: setup
 	@$(BIN)/ruff format --check src tests benchmarks

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 import torch
 
 from ptxbench.core.canonical import content_hash
-from ptxbench.core.errors import JudgeError
+from ptxbench.core.errors import DeviceMemoryFull, JudgeError
 from ptxbench.evaluate.compare import Compared, Comparing
 from ptxbench.evaluate.device import driver
 from ptxbench.evaluate.device.layout import Layout, lay_out
@@ -45,6 +45,10 @@ Announce = Callable[[str, float], None]
 
 SLOTS_SHARE = 0.5
 """Share of the device's free memory that the lent buffers may take: the rest is for copies and for the candidate."""
+MEMORY_MULTIPLE = 3
+"""How many times what its task needs a candidate may take of the device's memory (protocol section 8) …"""
+OWN_BYTES = 2 << 30
+"""… beside a context, the buffer that empties the cache, and room for small tasks."""
 REFERENCE_SECONDS = 300.0
 """How long the reference may take for one step."""
 MOST_CALLS = 240
@@ -90,8 +94,16 @@ class GpuStages:
             failure = self._load(child)
             if failure is None and wants("compare"):
                 comparing = Comparing(self._held, profile, self._step)
-                compared = self._timed("compare", lambda: comparing.run(self._memory, child, self._run_s))
-                failure = StageFailure(stage="compare", failure=compared.failure) if compared.failure else None
+                try:
+                    compared = self._timed("compare", lambda: comparing.run(self._memory, child, self._run_s))
+                except DeviceMemoryFull:
+                    if self._hoarded(child) is None:
+                        raise
+                hoarded = None if compared.failure else self._hoarded(child)
+                if hoarded is not None:
+                    child.close()  # the checker, and the judge, need the room
+                found = compared.failure or hoarded
+                failure = StageFailure(stage="compare", failure=found) if found else None
             if child.first_launch_s is not None:
                 self._seconds["first_launch"] = child.first_launch_s
             if wants("sanitize") and not (failure is not None and failure.stage == "load") and not _hung(failure):
@@ -129,6 +141,15 @@ class GpuStages:
             seconds=self._seconds,
             reference=self._reference_hash(),
         )
+
+    def _hoarded(self, child: Child) -> RunFailure | None:
+        """Return the failure of a candidate that holds more device memory than it may (protocol section 8), None for others."""
+        used = self._bench.telemetry.process_bytes(child.pid)
+        allowed = MEMORY_MULTIPLE * sum(self._memory.layout.sizes) + OWN_BYTES
+        if used is None or used <= allowed:
+            return None
+        text = f"the candidate's process holds {used / 2**30:.1f} GiB of device memory; {allowed / 2**30:.1f} GiB are allowed"
+        return RunFailure(kind="device_memory", text=text)
 
     def _load(self, child: Child) -> StageFailure | None:
         weak = [name for name, holds in summarise(child.protections).items() if not holds]

@@ -55,6 +55,16 @@ class Telemetry:
             throttle=tuple(name for bit, name in _THROTTLE.items() if reasons & bit),
         )
 
+    def process_bytes(self, pid: int) -> int | None:
+        """Return how much device memory a process has, None where NVML does not tell (or does not know its number)."""
+        if self._nvml is None:
+            return None
+        try:
+            running = self._nvml.nvmlDeviceGetComputeRunningProcesses(self._handle)
+        except self._nvml.NVMLError:  # this device does not tell
+            return None
+        return next((int(one.usedGpuMemory) for one in running if one.pid == pid and one.usedGpuMemory is not None), None)
+
     def _ask(self, question: Any, *arguments: Any) -> int | None:
         try:
             return int(question(*arguments))

@@ -11,21 +11,22 @@ from collections.abc import Callable, Sequence
 
 from ptxbench.evaluate.clock import DISAGREES
 from ptxbench.evaluate.device.lent import LentMemory
-from ptxbench.evaluate.device.plan import TRIALS, Plan, plan
+from ptxbench.evaluate.device.plan import TRIALS, plan
 from ptxbench.evaluate.device.reference import ReferenceClock
 from ptxbench.evaluate.device.telemetry import Telemetry, clocks
+from ptxbench.evaluate.device.trial import Trial, run_trial
 from ptxbench.evaluate.device.unseen import call_unseen, judge_unseen
 from ptxbench.evaluate.findings import STRICT_ONLY, BrokenRule
 from ptxbench.evaluate.judge.held import Held, InputSet
 from ptxbench.evaluate.sandbox.child import Child
-from ptxbench.evaluate.sandbox.claims import TimeMethod, Timings
+from ptxbench.evaluate.sandbox.claims import TimeMethod
 from ptxbench.evaluate.time import Timed
 from ptxbench.evaluate.timed_outputs import TimedOutputs
-from ptxbench.schema import Clocks, Flag, Latency, Profile, ReferenceVersion, RunFailure
+from ptxbench.schema import Clocks, Flag, Latency, Profile, ReferenceVersion
 
 DRIFT = 0.02
 """Change of the reference's latency over an evaluation from which on it is a flag."""
-UNSEEN_PART, UNSEEN_US = 0.25, 400.0
+UNSEEN_PART, UNSEEN_US = 0.25, 500.0
 """Time that the judge sees for each call beyond the claim, as a part of it and beyond that, from which on the clocks disagree: what
 asking, poisoning, flushing, synchronising and starting the call cost is in it."""
 IMPOSSIBLE_PART, IMPOSSIBLE_US = 4.0, 4000.0
@@ -84,28 +85,29 @@ class GpuTiming:
         seconds = run_s + 3.0 * chosen.calls * (call_s + 1e-3)
         # Trials of both take turns: a device at its power limit changes its clocks from one second to the next.
         reference = [self._reference(sets, method)]
-        trials: list[Timings] = []
+        trials: list[Trial] = []
         while len(trials) < TRIALS:
             self._announce("time")
-            timings = self._trial(memory, child, sets, chosen, method, seconds)
-            if timings is None:
+            trial = run_trial(memory, child, self._outputs, sets, chosen, method, seconds)
+            self._result.failure = trial.failure
+            if trial.failure is not None or not trial.right:
                 return
-            if timings.method is None:
+            if trial.why is not None:
                 if method == "events":
-                    self._flag("latency_unknown", f"the latency could not be measured: {timings.why}")
+                    self._flag("latency_unknown", f"the latency could not be measured: {trial.why}")
                     return
                 # Both sides are measured the same way, or the ratio means nothing.
-                self._flag("latency_by_events", f"no CUPTI in the candidate's process: {timings.why}")
+                self._flag("latency_by_events", f"no CUPTI in the candidate's process: {trial.why}")
                 method, trials = "events", []
                 reference = [self._reference(sets, method)]
                 continue
-            trials.append(timings)
+            trials.append(trial)
             reference.append(self._reference(sets, method))
         state = clocks(before, self._telemetry.read())
-        claimed_us = statistics.fmean(statistics.median(timings.ns) / 1e3 for timings in trials)
+        claimed_us = statistics.fmean(statistics.median(trial.ns) / 1e3 for trial in trials)
         if self._profile is Profile.STRICT and not self._call_unseen(memory, child, method, seconds, claimed_us):
             return
-        self._conclude(trials, chosen, method, reference, claimed_us, state)
+        self._conclude(trials, method, reference, claimed_us, state)
 
     def _call_unseen(self, memory: LentMemory, child: Child, method: TimeMethod, seconds: float, claimed_us: float) -> bool:
         """Call the candidate on inputs that were drawn for it alone; return whether timing goes on."""
@@ -132,43 +134,25 @@ class GpuTiming:
         if slowed > SLOWED:
             self._flag(DISAGREES, text)
         if slowed > SLOWED_FOR_SURE:
-            self._result.broken.append(BrokenRule(text=text, profiles=STRICT_ONLY, evidence=True))
+            self._accuse(text)
 
     def _reference(self, sets: Sequence[InputSet], method: TimeMethod) -> list[float]:
         self._announce("reference")
         return self._clock.measure(self._held, sets, method)
 
-    def _trial(
-        self, memory: LentMemory, child: Child, sets: Sequence[InputSet], chosen: Plan, method: TimeMethod, seconds: float
-    ) -> Timings | None:
-        """Run one trial on fresh poison and check what its last calls left; None when timing is over."""
-        for slot, against in enumerate(sets):
-            memory.write(slot, against.inputs)
-        timings = child.time(range(len(sets)), chosen.warm_up, chosen.iterations, method, seconds)
-        if isinstance(timings, RunFailure):
-            self._result.failure = timings
-            return None
-        if timings.method is None:
-            return timings
-        first_seen = [memory.glimpse(slot) for slot in range(len(sets))]
-        called = min(len(sets), chosen.calls)
-        right = [self._outputs.check(memory, slot, sets[slot], first_seen[slot]) for slot in range(called)]
-        return timings if all(right) else None
-
     def _conclude(
         self,
-        trials: Sequence[Timings],
-        chosen: Plan,
+        trials: Sequence[Trial],
         method: TimeMethod,
         reference: Sequence[Sequence[float]],
         candidate_us: float,
         state: Clocks | None,
     ) -> None:
         """Make the record, and hold the claims against the judge's clock, the roofline and the reference's own drift."""
-        medians = [statistics.median(timings.ns) / 1e3 for timings in trials]
+        medians = [statistics.median(trial.ns) / 1e3 for trial in trials]
         reference_medians = [statistics.median(samples) for samples in reference]
         reference_us = statistics.fmean(reference_medians)
-        self._judge_clock(trials, chosen, candidate_us)
+        self._judge_clock(trials, candidate_us)
         self._judge_spans(trials, candidate_us)
         first, last = reference_medians[0], reference_medians[-1]
         if abs(last / first - 1.0) > DRIFT:
@@ -181,32 +165,37 @@ class GpuTiming:
             speedup=reference_us / candidate_us if candidate_us > 0 else None,
             method=method,
             trials_us=tuple(medians),
-            samples_us=tuple(ns / 1e3 for timings in trials for ns in timings.ns),
+            samples_us=tuple(ns / 1e3 for trial in trials for ns in trial.ns),
             reference_samples_us=tuple(sample for samples in reference for sample in samples),
             reference=self._version,
             clocks=state,
             roofline_us=self._roofline_us,
         )
 
-    def _judge_clock(self, trials: Sequence[Timings], chosen: Plan, candidate_us: float) -> None:
-        seen_us = min(timings.wall_ns for timings in trials) / 1e3 / chosen.calls
+    def _judge_clock(self, trials: Sequence[Trial], candidate_us: float) -> None:
+        seen_us = min(trial.wall_ns / 1e3 / trial.calls for trial in trials)
         excess = seen_us - candidate_us
         text = f"the judge's clock saw {seen_us:.1f} us for each call with what is around it, {candidate_us:.1f} us were claimed"
         if excess > UNSEEN_PART * candidate_us + UNSEEN_US:
             self._flag(DISAGREES, text)
-        if excess > IMPOSSIBLE_PART * candidate_us + IMPOSSIBLE_US:
-            self._result.broken.append(BrokenRule(text=text, profiles=STRICT_ONLY, evidence=True))
+        if excess > IMPOSSIBLE_PART * candidate_us + IMPOSSIBLE_US or any(trial.impossible for trial in trials):
+            self._accuse(text)
 
-    def _judge_spans(self, trials: Sequence[Timings], candidate_us: float) -> None:
-        empty, late = sum(timings.empty for timings in trials), sum(timings.late for timings in trials)
+    def _judge_spans(self, trials: Sequence[Trial], candidate_us: float) -> None:
+        empty, late = sum(trial.empty for trial in trials), sum(trial.late for trial in trials)
         if empty:
-            text = f"{empty} timed calls did nothing on the device"
-            self._result.broken.append(BrokenRule(text=text, profiles=STRICT_ONLY, evidence=True))
+            self._accuse(f"{empty} timed calls did nothing on the device")
         if late:
-            self._flag("late_work", f"{late} activities on the device began outside of any call")
+            text = f"{late} activities on the device began outside of any call"
+            self._flag("late_work", text)
+            if all(trial.late for trial in trials):
+                self._accuse(text)
         if self._roofline_us is not None and candidate_us < self._roofline_us:
             text = f"{candidate_us:.1f} us are less than the {self._roofline_us:.1f} us that this device needs at its peak rates"
             self._flag("under_roofline", text)
+
+    def _accuse(self, text: str) -> None:
+        self._result.broken.append(BrokenRule(text=text, profiles=STRICT_ONLY, evidence=True))
 
     def _flag(self, code: str, text: str) -> None:
         self._result.flags.append(Flag(code=code, text=text))

@@ -17,7 +17,7 @@ ROUNDS = 2
 """How often every slot gets new inputs."""
 KEPT, KEPT_US = 0.25, 20.0
 """Time of the quickest call on new inputs beyond the claim, as a part of it and beyond that, from which on results may be kept."""
-IMPOSSIBLE, IMPOSSIBLE_US = 1.0, 100.0
+IMPOSSIBLE, IMPOSSIBLE_US = 1.0, 30.0
 """The same from which on nothing else explains it: evidence."""
 
 

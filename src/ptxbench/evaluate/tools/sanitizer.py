@@ -24,6 +24,8 @@ Checker = Literal["memcheck", "racecheck", "synccheck", "initcheck"]
 
 ERROR_STATUS = 86
 """Exit status of the tool when it found something; the candidate's process has no say in it then."""
+PADDING = 4096
+"""Bytes behind each allocation that belong to none: large tensors would lie wall to wall, and an access past one be another's."""
 PRINT_LIMIT = 200
 """Records that a report holds. Each costs a millisecond, and threads that do the same say the same."""
 
@@ -69,7 +71,7 @@ def _command(program: Path, checker: Checker, report: Path, log: Path) -> tuple[
     whole, because the build made them relative already; host stacks would name files of this machine. Text goes to a file, or what
     the candidate prints could pass for the tool's.
     """
-    only_memcheck = ("--report-api-errors", "no", "--leak-check", "no") if checker == "memcheck" else ()
+    only_memcheck = ("--report-api-errors", "no", "--leak-check", "no", "--padding", str(PADDING)) if checker == "memcheck" else ()
     return (
         str(program), "--tool", checker, *only_memcheck,
         "--xml", "--save", str(report), "--log-file", str(log),

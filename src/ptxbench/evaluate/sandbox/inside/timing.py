@@ -70,9 +70,10 @@ class Timing:
 
     def _prepare(self, slot: int, mark: int, poison: Poison) -> None:
         poison(slot, self._stream)
+        # Persisting lines become ordinary ones first, or they would outlive the writing that is to empty the cache.
+        self._driver.forget_persisting_lines()
         if self._flush_bytes:
             self._driver.fill(self._flushed, mark, self._flush_bytes, self._stream)
-        self._driver.forget_persisting_lines()
         self._driver.synchronise()
 
 
