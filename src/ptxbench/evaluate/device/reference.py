@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Sequence
 from typing import Any
 
 from ptxbench.core.errors import JudgeError
-from ptxbench.evaluate.device.plan import TRIALS, Plan, plan
+from ptxbench.evaluate.device.plan import ITERATIONS, TRIALS, WARM_UP, Plan, plan
 from ptxbench.evaluate.judge.held import Held, InputSet, ReferenceFailed
 from ptxbench.evaluate.sandbox.claims import TimeMethod
 from ptxbench.evaluate.sandbox.inside.activity import ActivityTrace, Unavailable
@@ -48,24 +47,28 @@ class ReferenceClock:
         """``cupti``, or ``events`` where it is missing."""
         return "events" if self._trace is None else "cupti"
 
+    def is_dear(self, held: Held) -> bool:
+        """Whether all trials of a reference would take too long to be made anew for each candidate."""
+        return held.reference_s * (WARM_UP + ITERATIONS) > DEAR_S
+
     def measure(self, held: Held, sets: Sequence[InputSet], method: TimeMethod) -> list[float]:
         """Return the microseconds of one trial of the reference on the input sets in turn, the caches cold.
 
-        Raises ``ReferenceFailed``.
+        A dear reference's are those of before, while a few calls agree with them. Raises ``ReferenceFailed``.
         """
         key = (held.task.hash, held.seed, method)
         known = self._known.get(key)
         if known is not None:
-            probed = statistics.median(self._trial(held, sets, PROBE, method))
+            probed = statistics.median(self.time(held, sets, PROBE, method))
             if abs(probed / statistics.median(known) - 1.0) <= AGREES:
                 return known
-        began = time.monotonic()
-        measured = self._trial(held, sets, plan(held.reference_s), method)
-        if time.monotonic() - began > DEAR_S:
+        measured = self.time(held, sets, plan(held.reference_s), method)
+        if self.is_dear(held):
             self._known[key] = measured
         return measured
 
-    def _trial(self, held: Held, sets: Sequence[InputSet], chosen: Plan, method: TimeMethod) -> list[float]:
+    def time(self, held: Held, sets: Sequence[InputSet], chosen: Plan, method: TimeMethod) -> list[float]:
+        """Return the microseconds of that many calls of the reference. Raises ``ReferenceFailed``."""
         order = [place % len(sets) for place in range(chosen.calls)]
 
         def launch(slot: int) -> object:

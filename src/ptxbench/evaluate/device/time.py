@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from ptxbench.evaluate.clock import DISAGREES
 from ptxbench.evaluate.device.lent import LentMemory
-from ptxbench.evaluate.device.plan import TRIALS, plan
+from ptxbench.evaluate.device.plan import TRIALS, Plan, plan
 from ptxbench.evaluate.device.reference import ReferenceClock
 from ptxbench.evaluate.device.telemetry import Telemetry, clocks
 from ptxbench.evaluate.device.trial import Trial, run_trial
@@ -83,12 +83,16 @@ class GpuTiming:
             self._flag("latency_by_events", f"latencies are by events, since the judge has no CUPTI: {self._clock.why}")
         chosen = plan(call_s)
         seconds = run_s + 3.0 * chosen.calls * (call_s + 1e-3)
-        # Trials of both take turns: a device at its power limit changes its clocks from one second to the next.
-        reference = [self._reference(sets, method)]
+        dear = self._clock.is_dear(self._held)
+        reference = [self._reference(sets, method)] if dear else []
         trials: list[Trial] = []
+
+        def beside(calls: Plan) -> list[float]:
+            return [] if dear else self._clock.time(self._held, sets, calls, method)
+
         while len(trials) < TRIALS:
             self._announce("time")
-            trial = run_trial(memory, child, self._outputs, sets, chosen, method, seconds)
+            trial = run_trial(memory, child, self._outputs, sets, chosen, method, seconds, beside)
             self._result.failure = trial.failure
             if trial.failure is not None or not trial.right:
                 return
@@ -99,10 +103,10 @@ class GpuTiming:
                 # Both sides are measured the same way, or the ratio means nothing.
                 self._flag("latency_by_events", f"no CUPTI in the candidate's process: {trial.why}")
                 method, trials = "events", []
-                reference = [self._reference(sets, method)]
+                reference = [self._reference(sets, method)] if dear else []
                 continue
             trials.append(trial)
-            reference.append(self._reference(sets, method))
+            reference.append(trial.reference_us or self._reference(sets, method))
         state = clocks(before, self._telemetry.read())
         claimed_us = statistics.fmean(statistics.median(trial.ns) / 1e3 for trial in trials)
         if self._profile is Profile.STRICT and not self._call_unseen(memory, child, method, seconds, claimed_us):
@@ -156,7 +160,7 @@ class GpuTiming:
         self._judge_spans(trials, candidate_us)
         first, last = reference_medians[0], reference_medians[-1]
         if abs(last / first - 1.0) > DRIFT:
-            text = f"the reference took {first:.1f} us before and {last:.1f} us after the candidate"
+            text = f"the reference took {first:.1f} us in the first trial and {last:.1f} us in the last"
             self._flag("reference_drift", text)
         self.launches = dict(trials[-1].launches)
         self._result.latency = Latency(

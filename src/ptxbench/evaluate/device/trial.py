@@ -1,13 +1,14 @@
 """One trial of timed calls on a GPU: in requests of lengths that nobody can foresee, outputs checked after each.
 
 A candidate that knows which calls are looked at works in those alone; one that knows what a slot holds keeps its results. So a
-trial is cut anew each time, and before each request the input sets change their slots.
+trial is cut anew each time, and before each request the input sets change their slots. In front of each request the reference makes
+as many calls, so that both see the same clocks: a device at its power limit changes them within milliseconds.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ptxbench.evaluate.device.lent import LentMemory
@@ -33,6 +34,7 @@ class Trial:
     """
 
     ns: list[int] = field(default_factory=list)
+    reference_us: list[float] = field(default_factory=list)
     launches: Mapping[str, int] = field(default_factory=dict)
     late: int = 0
     empty: int = 0
@@ -69,15 +71,20 @@ def run_trial(
     chosen: Plan,
     method: TimeMethod,
     seconds: float,
+    reference: Callable[[Plan], list[float]],
 ) -> Trial:
-    """Run one trial; it ends early where nothing can be timed, the candidate fails, or outputs are wrong."""
+    """Run one trial; it ends early where nothing can be timed, the candidate fails, or outputs are wrong.
+
+    ``reference`` makes calls of the reference and returns their microseconds.
+    """
     trial = Trial()
     slots = range(len(sets))
     for number, iterations in enumerate(cut(chosen.iterations)):
+        warm_up = chosen.warm_up if number == 0 else 0
+        trial.reference_us += reference(Plan(warm_up, iterations))
         placed = _chance.sample(list(sets), len(sets))
         for slot, against in enumerate(placed):
             memory.write(slot, against.inputs)
-        warm_up = chosen.warm_up if number == 0 else 0
         timings = child.time(slots, warm_up, iterations, method, seconds)
         if isinstance(timings, RunFailure):
             trial.failure = timings
