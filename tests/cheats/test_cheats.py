@@ -157,7 +157,7 @@ def compiled(request: pytest.FixtureRequest, settings: Settings, task: Task) -> 
     chosen = [
         item.callspec.params["cheat"]
         for item in request.session.items
-        if isinstance(item, pytest.Function) and "compiled" in item.fixturenames and hasattr(item, "callspec")
+        if isinstance(item, pytest.Function) and item.path == request.path and "compiled" in item.fixturenames
     ]
     with ThreadPoolExecutor() as pool:
         results: dict[str, Future[Evaluation]] = {one.name: pool.submit(evaluate, one) for one in chosen}
