@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ptxbench.core.settings import Settings
+from ptxbench.evaluate.gpu import Gpu, visible_gpus
 
 
 def pytest_configure() -> None:
@@ -39,6 +40,16 @@ def build_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = base / "build-cache"
     folder.mkdir(exist_ok=True)
     return folder
+
+
+@pytest.fixture(scope="session")
+def hopper_gpu() -> Gpu:
+    """Skip, by name, where no GPU of compute capability 9.0 can be used."""
+    found = visible_gpus()
+    fitting = [one for one in found.devices if one.capability == (9, 0)]
+    if not fitting:
+        pytest.skip(found.reason or f"no GPU of compute capability 9.0 among {[one.name for one in found.devices]}")
+    return fitting[0]
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ import pytest
 
 from ptxbench.core.settings import Settings
 from ptxbench.evaluate import EvaluateOptions, LocalEvaluator
-from ptxbench.evaluate.gpu import Gpu, visible_gpus
+from ptxbench.evaluate.gpu import Gpu
 from ptxbench.schema import Candidate, Evaluation, Task
 from ptxbench.suite import load
 from ptxbench.toolchain import Builder
@@ -26,16 +26,6 @@ Judge = Callable[..., Evaluation]
 def task() -> Task:
     """The task that every cheat pretends to solve."""
     return load().task(TASK, arch="sm_90a")
-
-
-@pytest.fixture(scope="session")
-def hopper_gpu() -> Gpu:
-    """Skip, by name, where no GPU of compute capability 9.0 can be used."""
-    found = visible_gpus()
-    fitting = [one for one in found.devices if one.capability == (9, 0)]
-    if not fitting:
-        pytest.skip(found.reason or f"no GPU of compute capability 9.0 among {[one.name for one in found.devices]}")
-    return fitting[0]
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ import pytest
 
 from ptxbench.core.settings import Settings
 from ptxbench.evaluate import EvaluateOptions, LocalEvaluator
-from ptxbench.evaluate.gpu import Gpu, visible_gpus
+from ptxbench.evaluate.gpu import Gpu
 from ptxbench.schema import Evaluation
 from ptxbench.suite import load
 from ptxbench.suite.kernels import kernel_path
@@ -22,16 +22,6 @@ SMALL = "gemm_n7168_k5120@3cc93091-119c-4488-9bfe-5c8a0cceeb3e"
 """972 rows: a ragged last tile, and a call that takes a tenth of the headline workload's."""
 
 Judge = Callable[..., Evaluation]
-
-
-@pytest.fixture(scope="session")
-def hopper_gpu() -> Gpu:
-    """Skip, by name, where no GPU of compute capability 9.0 can be used."""
-    found = visible_gpus()
-    fitting = [one for one in found.devices if one.capability == (9, 0)]
-    if not fitting:
-        pytest.skip(found.reason or f"no GPU of compute capability 9.0 among {[one.name for one in found.devices]}")
-    return fitting[0]
 
 
 @pytest.fixture(scope="session")

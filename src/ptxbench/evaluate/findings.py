@@ -29,6 +29,11 @@ class BrokenRule(Record):
     evidence: bool = False
 
 
+def without_repeats(*rules: BrokenRule) -> tuple[BrokenRule, ...]:
+    """Return the rules, those that say the same once."""
+    return tuple({rule.text: rule for rule in rules}.values())
+
+
 class Findings(Record):
     """Everything that was found in the candidate's process and its outputs.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, Self
 
@@ -43,7 +44,8 @@ class LentMemory:
     def __init__(self, layout: Layout, seed: int, ordinal: int = 0) -> None:
         self.layout = layout
         self._allocations: list[Allocation] = []
-        try:
+        with ExitStack() as on_failure:  # on a full device torch itself may find no room for the little that is its own
+            on_failure.callback(self.close)
             for size in layout.sizes:
                 self._allocations.append(Allocation(size, ordinal))
             place = torch.device("cuda", ordinal)
@@ -51,9 +53,7 @@ class LentMemory:
             generator = torch.Generator().manual_seed(seed & (2**63 - 1))
             self._guard = torch.randint(1, 255, (GUARD_BYTES + ALIGNMENT,), generator=generator, dtype=torch.uint8).to(place)
             self._places = [self._random_places(slot.outputs) for slot in layout.slots]
-        except Exception:  # on a full device torch itself may find no room for the little that is its own
-            self.close()
-            raise
+            on_failure.pop_all()
 
     def __enter__(self) -> Self:
         return self

@@ -20,6 +20,7 @@ from ptxbench.evaluate.tools import ncu
 from ptxbench.schema import Flag, KernelProof, Proof, RunFailure
 
 MOST_CALLS_BEFORE = 4
+"""One more than the calls that may stand in front of the counted one."""
 LARGEST_BOX_BYTES = 227 * 1024
 """What one tensor copy can move: shared memory of a thread block (CUDA C++ Programming Guide, compute capability 9.0 and 10.0)."""
 LEAST_MOVEMENT = 0.1
@@ -55,7 +56,7 @@ class Proving:
         memory.write(0, against.inputs)
         for _ in range(secrets.randbelow(MOST_CALLS_BEFORE)):
             # Nobody shall know by its number which call is counted.
-            if isinstance(child.call([0], self._task.limits.prove_s), RunFailure):
+            if isinstance(child.call([0], self._task.limits.prove_s / MOST_CALLS_BEFORE), RunFailure):
                 break
         memory.write(0, against.inputs)
         counted = child.prove(0, self._task.limits.prove_s)

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import torch
@@ -25,14 +24,14 @@ from ptxbench.evaluate.device.layout import Layout, lay_out
 from ptxbench.evaluate.device.lent import LentMemory
 from ptxbench.evaluate.device.proving import Proving
 from ptxbench.evaluate.device.time import GpuTiming
-from ptxbench.evaluate.findings import Findings, StageFailure
+from ptxbench.evaluate.findings import Findings, StageFailure, without_repeats
 from ptxbench.evaluate.gpu import roofline_us
 from ptxbench.evaluate.judge.held import TIMED_DRAWS, Held
-from ptxbench.evaluate.judge.request import Request
+from ptxbench.evaluate.judge.request import Request, read_library
 from ptxbench.evaluate.mutant import run_mutant
 from ptxbench.evaluate.sandbox.child import Child
 from ptxbench.evaluate.sandbox.launch import DeviceSetup, Program, Tool
-from ptxbench.evaluate.sandbox.protections import summarise
+from ptxbench.evaluate.sandbox.protections import weak_spots
 from ptxbench.evaluate.time import Timed
 from ptxbench.evaluate.tools import debug, sanitizer
 from ptxbench.schema import Flag, RunFailure, Sanitizer
@@ -70,7 +69,7 @@ class GpuStages:
         limits, options = request.task.limits, request.options
         self._run_s = options.run_s or max(limits.run_s, limits.run_reference_multiple * held.reference_s)
         self._limits = limits.model_copy(update={"run_s": self._run_s})
-        self._program = Program(request.language, request.symbol, _read(request.library))
+        self._program = Program(request.language, request.symbol, read_library(request.library))
         self._seconds: dict[str, float] = {}
         self._flags: list[Flag] = []
         self._memory: LentMemory
@@ -131,7 +130,7 @@ class GpuStages:
         return Findings(
             compared=compared.complete,
             failure=failure,
-            broken=tuple({rule.text: rule for rule in (*compared.broken, *timed.broken)}.values()),
+            broken=without_repeats(*compared.broken, *timed.broken),
             correctness=correctness,
             latency=timed.latency,
             sanitizer=checked,
@@ -152,9 +151,7 @@ class GpuStages:
         return RunFailure(kind="device_memory", text=text)
 
     def _load(self, child: Child) -> StageFailure | None:
-        weak = [name for name, holds in summarise(child.protections).items() if not holds]
-        if weak:
-            self._flags.append(Flag(code="weak_sandbox", text=f"this machine does not give: {', '.join(weak)}"))
+        self._flags += weak_spots(child.protections)
         loaded = self._timed("load", child.load)
         return StageFailure(stage="load", failure=loaded) if isinstance(loaded, RunFailure) else None
 
@@ -176,7 +173,7 @@ class GpuStages:
         proof, mutant = proving.proof, self._gpu.mutant
         if proof is None or not proof.compute or mutant is None:
             return
-        program = self._program if mutant.library is None else replace(self._program, payload=_read(mutant.library))
+        program = self._program if mutant.library is None else replace(self._program, payload=read_library(mutant.library))
         found = run_mutant(mutant, lambda: self._start(program=program), self._memory, self._held, self._limits)
         proving.proof = proof.model_copy(update={"mutation": found.verdict})
         if found.flag is not None:
@@ -237,10 +234,3 @@ class GpuStages:
 
 def _hung(failure: StageFailure | None) -> bool:
     return failure is not None and failure.failure.kind == "timeout"
-
-
-def _read(library: str) -> bytes:
-    try:
-        return Path(library).read_bytes()
-    except OSError as error:
-        raise JudgeError(f"cannot read the built library: {error}") from error

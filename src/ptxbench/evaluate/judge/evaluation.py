@@ -6,24 +6,23 @@ import json
 import os
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import TypeVar
 
 from ptxbench.core.canonical import content_hash
 from ptxbench.core.errors import JudgeError
 from ptxbench.evaluate.clock import ClockCheck
 from ptxbench.evaluate.compare import Compared, Comparing
-from ptxbench.evaluate.findings import BOTH, BrokenRule, Findings, StageFailure
+from ptxbench.evaluate.findings import BOTH, Findings, StageFailure, without_repeats
 from ptxbench.evaluate.judge.held import Held, Holdings, ReferenceFailed
-from ptxbench.evaluate.judge.request import Request
+from ptxbench.evaluate.judge.request import Request, read_library
 from ptxbench.evaluate.sandbox.child import Answer, Child
 from ptxbench.evaluate.sandbox.launch import Program
-from ptxbench.evaluate.sandbox.protections import summarise
+from ptxbench.evaluate.sandbox.protections import weak_spots
 from ptxbench.evaluate.sandbox.staging import Layout, Staging, lay_out
 from ptxbench.evaluate.time import Timed, Timing
-from ptxbench.schema import Flag, Language, RunFailure, Task
+from ptxbench.schema import Language, RunFailure, Task
 from ptxbench.suite.inputs import Inputs
 
 T = TypeVar("T")
@@ -102,10 +101,10 @@ class _Run:
         return Findings(
             compared=compared.complete,
             failure=failure,
-            broken=_unique([*compared.broken, *timed.broken]),
+            broken=without_repeats(*compared.broken, *timed.broken),
             correctness=correctness,
             latency=timed.latency,
-            flags=(*timed.flags, *self._weak_spots()),
+            flags=(*timed.flags, *weak_spots(self._child.protections)),
             seconds=self._seconds,
             reference=reference_hash(request.task),
         )
@@ -120,12 +119,6 @@ class _Run:
             return work()
         finally:
             self._seconds[name] = time.monotonic() - started
-
-    def _weak_spots(self) -> list[Flag]:
-        missing = [name for name, holds in summarise(self._child.protections).items() if not holds]
-        if not missing:
-            return []
-        return [Flag(code="weak_sandbox", text=f"this machine does not give: {', '.join(missing)}")]
 
 
 def _ask(child: Child) -> list[Answer]:
@@ -160,11 +153,4 @@ def _payload(request: Request) -> bytes:
         return json.dumps([request.entry_file, {source.path: source.content for source in request.sources}]).encode()
     if request.library is None:
         raise JudgeError("a compiled candidate came without its library")
-    try:
-        return Path(request.library).read_bytes()
-    except OSError as error:
-        raise JudgeError(f"cannot read the built library: {error}") from error
-
-
-def _unique(rules: Sequence[BrokenRule]) -> tuple[BrokenRule, ...]:
-    return tuple({rule.text: rule for rule in rules}.values())
+    return read_library(request.library)

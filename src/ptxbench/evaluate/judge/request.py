@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
+from ptxbench.core.errors import JudgeError
 from ptxbench.evaluate.findings import Findings
 from ptxbench.evaluate.options import EvaluateOptions
 from ptxbench.schema import KernelBuild, Language, Source, Task
@@ -45,6 +47,14 @@ class Request(Record):
     sources: tuple[Source, ...]
     cpus: tuple[int, ...]
     gpu: GpuRequest | None = None
+
+
+def read_library(path: str) -> bytes:
+    """Return the bytes of a built library. Raises ``JudgeError``."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise JudgeError(f"cannot read the built library: {error}") from error
 
 
 class Reply(Record):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ptxbench.schema import Limits
+from ptxbench.schema import Flag, Limits
 
 
 def protections() -> dict[str, bool]:
@@ -16,6 +16,12 @@ def protections() -> dict[str, bool]:
 
     with Child(None, None, Limits()) as child:
         return summarise(child.protections)
+
+
+def weak_spots(report: dict[str, Any]) -> tuple[Flag, ...]:
+    """Return the flag of a child without some protection, nothing for one that has them all."""
+    missing = [name for name, holds in summarise(report).items() if not holds]
+    return (Flag(code="weak_sandbox", text=f"this machine does not give: {', '.join(missing)}"),) if missing else ()
 
 
 def summarise(report: dict[str, Any]) -> dict[str, bool]:
