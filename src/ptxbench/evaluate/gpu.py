@@ -73,7 +73,11 @@ def visible_gpus() -> VisibleGpus:
     if not done.ok:
         text = done.stderr.strip().splitlines()
         return VisibleGpus((), driver_version(), f"the CUDA driver cannot be used: {text[-1] if text else done.returncode}")
-    devices = tuple(Gpu(name, (major, minor), memory, uuid) for name, major, minor, memory, uuid in json.loads(done.stdout))
+    try:
+        rows = json.loads(done.stdout)
+    except ValueError:
+        return VisibleGpus((), driver_version(), "the CUDA driver printed something else than its devices")
+    devices = tuple(Gpu(name, (major, minor), memory, uuid) for name, major, minor, memory, uuid in rows)
     return VisibleGpus(devices, driver_version(), None if devices else "the CUDA driver shows no device")
 
 
