@@ -146,7 +146,7 @@ def _page(library: Library, pack: Pack, fragment: Fragment, arm: Arm) -> Section
     if Kind.WRAPPERS not in arm.kinds and pack.language == "cuda":
         body = FENCE.sub("", body)
         body = re.sub(r"\n{3,}", "\n\n", body)
-    body = _outside_code(body)
+    body = without_links(body)
     return Section(fragment.kind, fragment.id, f"### {page.front.title}{_standing(page)}\n\n{body.strip()}\n")
 
 
@@ -160,7 +160,7 @@ def _standing(page: Page) -> str:
     return f" ({'; '.join(words)})"
 
 
-def _outside_code(body: str) -> str:
+def without_links(body: str) -> str:
     """Turn links and references into their text, everywhere but in code."""
     return "".join(text if code else _plain(text) for text, code in parts(body))
 
