@@ -15,6 +15,9 @@
 // cannot be stored by TMA; the threads then write their own elements.
 //
 // What each of these is worth was measured: docs/design/gemm-hopper.md.
+//
+// gemm.cu is written on the headers of the Hopper pack; kernel.cu is made of it and of what they hold:
+//   ptxbench packs amalgamate kernels/sm_90a/gemm_bf16/gemm.cu --out kernels/sm_90a/gemm_bf16/kernel.cu
 
 #include <cuda.h>
 #include <cuda_bf16.h>
@@ -23,6 +26,744 @@
 #include <tvm/ffi/tvm_ffi.h>
 
 #include <cstdint>
+
+// ---- ptxk/common/address.cuh
+// Addresses in shared memory and places in a block.
+
+namespace ptxk {
+
+// A pointer into this block's shared memory as the 32-bit address that PTX's shared instructions and descriptors take.
+__device__ __forceinline__ uint32_t shared_address(const void* pointer) {
+  return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
+}
+
+// Dynamic shared memory as a structure on the boundary that it is declared with (alignas); ask for shared_bytes<T> of it.
+template <typename T>
+__device__ __forceinline__ T& aligned_shared(void* raw) {
+  constexpr uintptr_t kMask = alignof(T) - 1;
+  return *reinterpret_cast<T*>((reinterpret_cast<uintptr_t>(raw) + kMask) & ~kMask);
+}
+
+template <typename T>
+constexpr int shared_bytes = sizeof(T) + alignof(T);
+
+}  // namespace ptxk
+
+// ---- end of ptxk/common/address.cuh
+// ---- ptxk/common/ring.cuh
+// The place in a ring of stages: which stage comes next and the parity of the phase in which it is used.
+
+namespace ptxk {
+
+// Both sides start at stage 0, parity 0. A consumer waits on full[stage] with `parity`, a producer on empty[stage] with
+// `parity ^ 1`: on a fresh barrier parity 1 counts as completed, so the first round does not wait.
+template <int kStages>
+struct Ring {
+  static_assert(kStages >= 1, "a ring has at least one stage");
+  int stage = 0;
+  uint32_t parity = 0;
+
+  __host__ __device__ constexpr void advance() {
+    if (++stage == kStages) {
+      stage = 0;
+      parity ^= 1;
+    }
+  }
+};
+
+}  // namespace ptxk
+
+// ---- end of ptxk/common/ring.cuh
+// ---- ptxk/sm90/cache.cuh
+// What L2 shall keep (PTX ISA, "createpolicy"). A policy is made once per thread and given to loads and stores that take one.
+
+namespace ptxk {
+
+// For what is read or written once: it leaves first.
+__device__ __forceinline__ uint64_t policy_evict_first() {
+  uint64_t policy;
+  asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+
+// For what many blocks read again.
+__device__ __forceinline__ uint64_t policy_evict_last() {
+  uint64_t policy;
+  asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+
+// 16 bytes (aligned) that no kernel writes meanwhile, past L1.
+__device__ __forceinline__ uint4 load_global_hint(const void* from, uint64_t policy) {
+  uint4 v;
+  asm volatile("ld.global.nc.L1::no_allocate.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "l"(__cvta_generic_to_global(from)), "l"(policy));
+  return v;
+}
+
+}  // namespace ptxk
+
+// ---- end of ptxk/sm90/cache.cuh
+// ---- ptxk/sm90/descriptor.cuh
+// Matrix descriptors of wgmma operands in shared memory (PTX ISA, "Matrix Descriptor Format", "Strides", "Swizzling Modes").
+//
+// An operand is kExtent (M or N) x kDepth (K), laid down by TMA box after box, each `span` bytes wide and swizzled:
+//   Major::k   boxes of span bytes of K and kExtent rows.   SBO = 8 * span. LBO: kExtent * 16 without swizzle, else not used.
+//   Major::mn  boxes of span bytes of M or N and kDepth rows. LBO = kDepth * span and SBO = 8 * span; without swizzle the other
+//              way round: LBO = 128 (the next 8 of K), SBO = kDepth * 16 (the next 8 of M or N). 16-bit inputs only.
+
+namespace ptxk {
+
+// The values are the descriptor's bits 62-63. Chunks of 16 bytes: bits 4-6 of the address ^= bits 7-9 (64B: 4-5, 7-8; 32B: 4, 7).
+enum class Swizzle : uint32_t { none = 0, b128 = 1, b64 = 2, b32 = 3 };
+
+// Along which dimension elements lie side by side.
+enum class Major : uint32_t { k = 0, mn = 1 };
+
+// Width of a box in bytes.
+__host__ __device__ constexpr uint32_t swizzle_span(Swizzle swizzle) {
+  return swizzle == Swizzle::b128 ? 128 : swizzle == Swizzle::b64 ? 64 : swizzle == Swizzle::b32 ? 32 : 16;
+}
+
+// Bytes after which the pattern repeats: a tile starts on a multiple of this (TMA itself wants 128).
+__host__ __device__ constexpr uint32_t swizzle_alignment(Swizzle swizzle) {
+  return swizzle == Swizzle::none ? 128 : 8 * swizzle_span(swizzle);
+}
+
+// All in bytes; the fields hold units of 16. The base offset is 0: the tile starts where the pattern does.
+__host__ __device__ constexpr uint64_t encode_descriptor(uint32_t address, uint32_t leading, uint32_t stride, Swizzle swizzle) {
+  return static_cast<uint64_t>((address & 0x3FFFF) >> 4) | static_cast<uint64_t>((leading & 0x3FFFF) >> 4) << 16 |
+         static_cast<uint64_t>((stride & 0x3FFFF) >> 4) << 32 | static_cast<uint64_t>(swizzle) << 62;
+}
+
+// What a tile's layout makes of its sizes. kBytes: of an element.
+template <Swizzle kSwizzle, Major kMajor, int kExtent, int kDepth, int kBytes = 2>
+struct OperandTile {
+  static_assert(kBytes == 1 || kBytes == 2 || kBytes == 4, "elements of 8, 16 or 32 bits");
+  static_assert(kMajor == Major::k || kBytes == 2, "only 16-bit inputs may lie along M or N");
+  static_assert(kExtent > 0 && kExtent % 8 == 0, "M and N come in groups of 8");
+  static_assert(kDepth > 0 && kDepth * kBytes % 32 == 0, "one wgmma takes 32 bytes of K: 16 elements of 16 bits");
+
+  static constexpr uint32_t kSpan = swizzle_span(kSwizzle);
+  static constexpr uint32_t kBox = kSpan / kBytes;  // elements across a box
+  static constexpr uint32_t kAlong = kMajor == Major::k ? kDepth : kExtent;
+  static constexpr uint32_t kRows = kMajor == Major::k ? kExtent : kDepth;
+  static_assert(kAlong % kBox == 0, "a tile is made of whole boxes");
+  static constexpr uint32_t kBoxBytes = kSpan * kRows;
+  static constexpr uint32_t kTileBytes = kBoxBytes * (kAlong / kBox);
+  static constexpr bool kPlain = kSwizzle == Swizzle::none;
+  static constexpr uint32_t kLeading = kPlain && kMajor == Major::mn ? 128 : kPlain || kMajor == Major::mn ? kBoxBytes : 16;
+  static constexpr uint32_t kStride = kPlain && kMajor == Major::mn ? kBoxBytes : 8 * kSpan;
+  static_assert(kLeading < 1 << 18 && kStride < 1 << 18, "offsets have 14 bits of 16 bytes");
+
+  // Bytes from the tile's start to the step-th 32 bytes of K (16-bit inputs: 16 of K).
+  __host__ __device__ static constexpr uint32_t k_offset(uint32_t step) {
+    if (kMajor == Major::mn) {
+      return step * 16 * kSpan;
+    }
+    return kPlain ? step * 2 * kBoxBytes : step * 32 / kSpan * kBoxBytes + step * 32 % kSpan;
+  }
+
+  // Bytes to the 64-row slice of a warpgroup.
+  __host__ __device__ static constexpr uint32_t warpgroup_offset(uint32_t warpgroup) {
+    return kMajor == Major::k ? warpgroup * 64 * kSpan : warpgroup * 64 / kBox * kBoxBytes;
+  }
+};
+
+// The descriptor of the step-th 32 bytes of K, and of the 64 rows of one warpgroup. The tile starts on swizzle_alignment.
+template <Swizzle kSwizzle, Major kMajor, int kExtent, int kDepth, int kBytes = 2>
+__device__ __forceinline__ uint64_t make_descriptor(const void* tile, uint32_t step = 0, uint32_t warpgroup = 0) {
+  using Tile = OperandTile<kSwizzle, kMajor, kExtent, kDepth, kBytes>;
+  const uint32_t offset = Tile::k_offset(step) + Tile::warpgroup_offset(warpgroup);
+  // Added to the finished descriptor, whose making a tile's steps share. Shared addresses end below the field's 256 KiB: no carry.
+  return encode_descriptor(shared_address(tile), Tile::kLeading, Tile::kStride, kSwizzle) + (offset >> 4);
+}
+
+}  // namespace ptxk
+
+// ---- end of ptxk/sm90/descriptor.cuh
+// ---- ptxk/sm90/fence.cuh
+// Fences between proxies and across a cluster (PTX ISA, "membar, fence", "Proxies").
+
+namespace ptxk {
+
+// By every thread that wrote shared memory with ordinary stores, before TMA or wgmma reads it (then a barrier, then the issue).
+__device__ __forceinline__ void fence_proxy_async_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+// The same for every state space, at the price of a GPU-wide memory barrier.
+__device__ __forceinline__ void fence_proxy_async() { asm volatile("fence.proxy.async;" ::: "memory"); }
+
+__device__ __forceinline__ void fence_cluster() { asm volatile("fence.acq_rel.cluster;" ::: "memory"); }
+
+// Before the use of a tensor map that was written on the device (128 bytes, in global memory).
+__device__ __forceinline__ void fence_tensor_map_acquire(const void* map) {
+  asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(map) : "memory");
+}
+
+}  // namespace ptxk
+
+// ---- end of ptxk/sm90/fence.cuh
+// ---- ptxk/sm90/launch.cuh
+// Launches (CUDA runtime API, "Execution Control"). Every function returns the runtime's error: check it.
+
+namespace ptxk {
+
+// The most shared memory of one block on sm_90: 227 KiB.
+constexpr int kMaxSharedBytes = 227 * 1024;
+
+// Above 48 KiB of dynamic shared memory a kernel must opt in, once, before its launch.
+template <typename Kernel>
+cudaError_t allow_shared(Kernel kernel, int bytes) {
+  return cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+}
+
+// Blocks in clusters of `cluster` along x; the grid is a multiple of it. Above 8 also set
+// cudaFuncAttributeNonPortableClusterSizeAllowed.
+template <typename... Parameters, typename... Arguments>
+cudaError_t launch_cluster(void (*kernel)(Parameters...), dim3 grid, dim3 block, unsigned cluster, int shared, cudaStream_t stream,
+                           Arguments... arguments) {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = cluster;
+  attribute.val.clusterDim.y = 1;
+  attribute.val.clusterDim.z = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.dynamicSmemBytes = shared;
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+// May start before the kernel ahead of it in the stream has ended; see pdl.cuh.
+template <typename... Parameters, typename... Arguments>
+cudaError_t launch_dependent(void (*kernel)(Parameters...), dim3 grid, dim3 block, int shared, cudaStream_t stream,
+                             Arguments... arguments) {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.dynamicSmemBytes = shared;
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+}  // namespace ptxk
+
+// ---- end of ptxk/sm90/launch.cuh
+// ---- ptxk/sm90/math.cuh
+// Powers of two and the narrowing of accumulators (PTX ISA, "ex2", "cvt").
+
+namespace ptxk {
+
+// 2^x on the special function unit; subnormal results are zero. exp(x) is exp2_fast(x * 1.4426950408889634f).
+__device__ __forceinline__ float exp2_fast(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+// Two of them at once on packed f16: less precise.
+__device__ __forceinline__ uint32_t exp2_f16x2(uint32_t x) {
+  uint32_t y;
+  asm("ex2.approx.f16x2 %0, %1;" : "=r"(y) : "r"(x));
+  return y;
+}
+
+// Two floats rounded to nearest, `low` in the lower half.
+__device__ __forceinline__ uint32_t pack_bf16(float low, float high) {
+  uint32_t pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+
+__device__ __forceinline__ uint32_t pack_f16(float low, float high) {
+  uint32_t pair;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+
+// Beyond the largest finite value (448) they become it.
+__device__ __forceinline__ uint16_t pack_e4m3(float low, float high) {
+  uint16_t pair;
+  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+
+}  // namespace ptxk
+
+// ---- end of ptxk/sm90/math.cuh
+// ---- ptxk/sm90/matrix.cuh
+// 8x8 matrices of 16-bit elements between shared memory and a warp's registers (PTX ISA, "ldmatrix", "stmatrix"). Lane l gives the
+// address (16-byte aligned) of row l % 8 of matrix l / 8 and holds, of each matrix, elements 2 * (l % 4) and the next of row l / 4.
+// `trans`: the matrix lies transposed in shared memory.
+
+namespace ptxk {
+
+__device__ __forceinline__ void ldmatrix_x4(uint32_t (&r)[4], uint32_t from) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared::cta.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(from)
+               : "memory");
+}
+
+__device__ __forceinline__ void ldmatrix_x4_trans(uint32_t (&r)[4], uint32_t from) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared::cta.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(from)
+               : "memory");
+}
+
+__device__ __forceinline__ void stmatrix_x4(uint32_t to, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared::cta.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c), "r"(d)
+               : "memory");
+}
+
+__device__ __forceinline__ void stmatrix_x4_trans(uint32_t to, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared::cta.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c),
+               "r"(d) : "memory");
+}
+
+__device__ __forceinline__ void stmatrix_x2(uint32_t to, uint32_t a, uint32_t b) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x2.shared::cta.b16 [%0], {%1, %2};" ::"r"(to), "r"(a), "r"(b) : "memory");
+}
+
+// Address of 16-byte chunk `chunk` of row `row` in a 128-byte wide box that TMA or wgmma sees in the 128-byte swizzle. `box` starts
+// on 1024 bytes.
+__host__ __device__ constexpr uint32_t swizzled_128(uint32_t box, uint32_t row, uint32_t chunk) {
+  return box + row * 128 + ((chunk ^ (row % 8)) << 4);
+}
+
+}  // namespace ptxk
+
+// ---- end of ptxk/sm90/matrix.cuh
+// ---- ptxk/sm90/mbarrier.cuh
+// mbarrier (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier"). A barrier is an 8-byte aligned uint64_t
+// in shared memory; a phase completes when the pending arrivals and the transaction bytes are both zero.
+
+namespace ptxk {
+
+__device__ __forceinline__ void mbarrier_init(uint64_t* barrier, uint32_t arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
+}
+
+// By the thread that initialised, before the barrier that lets others (threads, TMA, other CTAs) use the barriers.
+__device__ __forceinline__ void fence_mbarrier_init() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+__device__ __forceinline__ void mbarrier_invalidate(uint64_t* barrier) {
+  asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(shared_address(barrier)) : "memory");
+}
+
+__device__ __forceinline__ void mbarrier_arrive(uint64_t* barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
+}
+
+// One arrival, and `bytes` more to come before the phase may complete.
+__device__ __forceinline__ void mbarrier_arrive_expect_tx(uint64_t* barrier, uint32_t bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes) : "memory");
+}
+
+// Bytes to come, without an arrival.
+__device__ __forceinline__ void mbarrier_expect_tx(uint64_t* barrier, uint32_t bytes) {
+  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes) : "memory");
+}
+
+// Whether the phase of this parity has completed; may sleep for a while before it says no.
+__device__ __forceinline__ bool mbarrier_try_wait_parity(uint64_t* barrier, uint32_t parity) {
+  uint32_t done;
+  asm volatile(
+      "{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}\n"
+      : "=r"(done)
+      : "r"(shared_address(barrier)), "r"(parity)
+      : "memory");
+  return done != 0;
+}
+
+__device__ __forceinline__ void mbarrier_wait_parity(uint64_t* barrier, uint32_t parity) {
+  asm volatile(
+      "{\n.reg .pred p;\nagain:\nmbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@!p bra again;\n}\n" ::"r"(
+          shared_address(barrier)),
+      "r"(parity) : "memory");
+}
+
+// The same for what other CTAs of the cluster wrote by ordinary stores before their mbarrier_arrive_remote_release.
+__device__ __forceinline__ void mbarrier_wait_parity_cluster(uint64_t* barrier, uint32_t parity) {
+  asm volatile(
+      "{\n.reg .pred p;\nagain:\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], %1;\n@!p bra again;\n}\n" ::"r"(
+          shared_address(barrier)),
+      "r"(parity) : "memory");
+}
+
+// Arrive on the barrier at the same offset in CTA `cta` of the cluster. Of CTA scope: gives back a stage that TMA refills.
+__device__ __forceinline__ void mbarrier_arrive_remote(uint64_t* barrier, uint32_t cta) {
+  asm volatile(
+      "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %0, %1;\nmbarrier.arrive.shared::cluster.b64 _, [remote];\n}\n" ::"r"(
+          shared_address(barrier)),
+      "r"(cta) : "memory");
+}
+
+// The same, and what this thread wrote before is visible to who waits with mbarrier_wait_parity_cluster.
+__device__ __forceinline__ void mbarrier_arrive_remote_release(uint64_t* barrier, uint32_t cta) {
+  asm volatile(
+      "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %0, %1;\n"
+      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n}\n" ::"r"(shared_address(barrier)),
+      "r"(cta) : "memory");
+}
+
+__device__ __forceinline__ void mbarrier_arrive_expect_tx_remote(uint64_t* barrier, uint32_t cta, uint32_t bytes) {
+  asm volatile(
+      "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %0, %1;\n"
+      "mbarrier.arrive.expect_tx.shared::cluster.b64 _, [remote], %2;\n}\n" ::"r"(shared_address(barrier)),
+      "r"(cta), "r"(bytes) : "memory");
+}
+
+}  // namespace ptxk
+
+// ---- end of ptxk/sm90/mbarrier.cuh
+// ---- ptxk/sm90/registers.cuh
+// Registers moved between warpgroups (PTX ISA, "setmaxnreg").
+//
+// ptxas drops setmaxnreg (info C7508) unless it knows the registers at entry: declare the kernel
+// __launch_bounds__(threads, 1), which gives each thread launch_registers(threads). Example, one producer and two consumers:
+//   static_assert(registers_fit<384, 40, 232, 232>());   // 168 each at entry
+//   if (warpgroup == 0) { setmaxnreg_dec<40>(); ... } else { setmaxnreg_inc<232>(); ... }
+
+namespace ptxk {
+
+// Registers of a thread at entry when one block of `threads` has the SM for itself.
+__host__ __device__ constexpr int launch_registers(int threads) {
+  const int most = 65536 / threads / 8 * 8;
+  return most < 255 ? most : 255;
+}
+
+// Whether warpgroups of these registers a thread fit into what a block of kThreads has at entry.
+template <int kThreads, int... kRegisters>
+__host__ __device__ constexpr bool registers_fit() {
+  static_assert(kThreads == 128 * static_cast<int>(sizeof...(kRegisters)), "one number for each warpgroup");
+  return (kRegisters + ...) <= launch_registers(kThreads) * static_cast<int>(sizeof...(kRegisters));
+}
+
+// By all threads of a warpgroup. New registers hold nothing defined; waits until others have given theirs back.
+template <int N>
+__device__ __forceinline__ void setmaxnreg_inc() {
+  static_assert(N >= 24 && N <= 256 && N % 8 == 0, "24 to 256 registers in steps of 8");
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(N));
+}
+
+template <int N>
+__device__ __forceinline__ void setmaxnreg_dec() {
+  static_assert(N >= 24 && N <= 256 && N % 8 == 0, "24 to 256 registers in steps of 8");
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N));
+}
+
+}  // namespace ptxk
+
+// ---- end of ptxk/sm90/registers.cuh
+// ---- ptxk/sm90/tensor_map.cuh
+// Tensor maps, made on the host (CUDA driver API, "Tensor Map Object Management", cuTensorMapEncodeTiled).
+
+#include <type_traits>
+
+namespace ptxk {
+
+__host__ constexpr CUtensorMapSwizzle tensor_map_swizzle(Swizzle swizzle) {
+  return swizzle == Swizzle::b128  ? CU_TENSOR_MAP_SWIZZLE_128B
+         : swizzle == Swizzle::b64 ? CU_TENSOR_MAP_SWIZZLE_64B
+         : swizzle == Swizzle::b32 ? CU_TENSOR_MAP_SWIZZLE_32B
+                                   : CU_TENSOR_MAP_SWIZZLE_NONE;
+}
+
+__host__ constexpr uint32_t element_bytes(CUtensorMapDataType type) {
+  switch (type) {
+    case CU_TENSOR_MAP_DATA_TYPE_UINT8:
+      return 1;
+    case CU_TENSOR_MAP_DATA_TYPE_UINT16:
+    case CU_TENSOR_MAP_DATA_TYPE_FLOAT16:
+    case CU_TENSOR_MAP_DATA_TYPE_BFLOAT16:
+      return 2;
+    case CU_TENSOR_MAP_DATA_TYPE_INT64:
+    case CU_TENSOR_MAP_DATA_TYPE_UINT64:
+    case CU_TENSOR_MAP_DATA_TYPE_FLOAT64:
+      return 8;
+    default:
+      return 4;
+  }
+}
+
+// A map of boxes of kBox elements, innermost first; fp8 is UINT8, tf32 FLOAT32. `sizes` counts elements, innermost first; `strides`
+// has the bytes between neighbours of dimensions 1 and up (sizeof...(kBox) - 1 of them, multiples of 16); `base` lies on 16 bytes.
+// Example, row-major bf16 [rows, columns] in boxes of 64 columns and 128 rows:
+//   make_tensor_map<CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, Swizzle::b128, 64, 128>(&map, base, {columns, rows}, {columns * 2})
+template <CUtensorMapDataType kType, Swizzle kSwizzle, uint32_t... kBox>
+CUresult make_tensor_map(CUtensorMap* map, const void* base, const uint64_t (&sizes)[sizeof...(kBox)],
+                         const uint64_t (&strides)[sizeof...(kBox) > 1 ? sizeof...(kBox) - 1 : 1]) {
+  constexpr int kRank = sizeof...(kBox);
+  constexpr uint32_t kBoxes[] = {kBox...};
+  constexpr uint32_t kInner = kBoxes[0] * element_bytes(kType);
+  static_assert(kRank >= 1 && kRank <= 5, "1 to 5 dimensions");
+  static_assert(((kBox >= 1 && kBox <= 256) && ...), "a box has 1 to 256 elements along each dimension");
+  static_assert(kInner % 16 == 0, "the inner row of a box is a multiple of 16 bytes");
+  static_assert(kSwizzle == Swizzle::none || kInner <= swizzle_span(kSwizzle), "with a swizzle, no wider than its span");
+  cuuint64_t extents[kRank];
+  cuuint64_t pitches[kRank];
+  cuuint32_t steps[kRank];
+  for (int i = 0; i < kRank; ++i) {
+    extents[i] = sizes[i];
+    pitches[i] = i + 1 < kRank ? strides[i] : 0;
+    steps[i] = 1;
+  }
+  const cuuint32_t box[] = {kBox...};
+  return cuTensorMapEncodeTiled(map, kType, kRank, const_cast<void*>(base), extents, pitches, box, steps,
+                                CU_TENSOR_MAP_INTERLEAVE_NONE, tensor_map_swizzle(kSwizzle), CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+}
+
+}  // namespace ptxk
+
+// ---- end of ptxk/sm90/tensor_map.cuh
+// ---- ptxk/sm90/tma.cuh
+// TMA: tensors and runs of bytes between global and shared memory (PTX ISA, "cp.async.bulk", "cp.async.bulk.tensor",
+// "cp.reduce.async.bulk"). One thread issues. Coordinates count elements, innermost first, and may lie outside: loads fill zeros
+// (and count the whole box's bytes on the barrier), stores leave it out. Shared memory starts on 128 bytes, or on
+// swizzle_alignment. Other ranks, 1 to 5, differ in the number in `.2d` and in how many coordinates follow the map. The map is a
+// `const __grid_constant__ CUtensorMap` parameter of the kernel.
+
+namespace ptxk {
+
+__device__ __forceinline__ void tma_prefetch_descriptor(const CUtensorMap* map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
+// A box from the map's tensor; its bytes complete on `barrier`.
+__device__ __forceinline__ void tma_load_2d(void* to, const CUtensorMap* map, uint64_t* barrier, int c0, int c1) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(
+          shared_address(to)),
+      "l"(map), "r"(shared_address(barrier)), "r"(c0), "r"(c1) : "memory");
+}
+
+// The same with a policy of cache.cuh.
+__device__ __forceinline__ void tma_load_hint_2d(void* to, const CUtensorMap* map, uint64_t* barrier, int c0, int c1,
+                                                 uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint"
+      " [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(shared_address(to)),
+      "l"(map), "r"(shared_address(barrier)), "r"(c0), "r"(c1), "l"(policy) : "memory");
+}
+
+// To the same offset in every CTA whose bit (cluster_rank) is set in `mask`; each one's own barrier gets the bytes.
+__device__ __forceinline__ void tma_load_2d_multicast(void* to, const CUtensorMap* map, uint64_t* barrier, int c0, int c1,
+                                                      uint16_t mask) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"
+      " [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(shared_address(to)),
+      "l"(map), "r"(shared_address(barrier)), "r"(c0), "r"(c1), "h"(mask) : "memory");
+}
+
+// Before it: every writer's fence_proxy_async_shared, then a barrier. After it: tma_commit.
+__device__ __forceinline__ void tma_store_2d(const CUtensorMap* map, const void* from, int c0, int c1) {
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map),
+               "r"(shared_address(from)), "r"(c0), "r"(c1) : "memory");
+}
+
+__device__ __forceinline__ void tma_store_hint_2d(const CUtensorMap* map, const void* from, int c0, int c1, uint64_t policy) {
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.L2::cache_hint [%0, {%2, %3}], [%1], %4;" ::"l"(map),
+               "r"(shared_address(from)), "r"(c0), "r"(c1), "l"(policy) : "memory");
+}
+
+// Adds the box to the tensor, element by element in the map's type.
+__device__ __forceinline__ void tma_reduce_add_2d(const CUtensorMap* map, const void* from, int c0, int c1) {
+  asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map),
+               "r"(shared_address(from)), "r"(c0), "r"(c1) : "memory");
+}
+
+// Into L2 only.
+__device__ __forceinline__ void tma_prefetch_2d(const CUtensorMap* map, int c0, int c1) {
+  asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];" ::"l"(map), "r"(c0), "r"(c1) : "memory");
+}
+
+// Ends a bulk group of this thread's stores and reductions.
+__device__ __forceinline__ void tma_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+
+// Until at most kPending of this thread's groups still read their shared memory: it may be written again.
+template <int kPending>
+__device__ __forceinline__ void tma_wait_read() {
+  static_assert(kPending >= 0, "a number of groups");
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");
+}
+
+// Until they are complete: this thread sees what they wrote.
+template <int kPending>
+__device__ __forceinline__ void tma_wait() {
+  static_assert(kPending >= 0, "a number of groups");
+  asm volatile("cp.async.bulk.wait_group %0;" ::"n"(kPending) : "memory");
+}
+
+// ---- runs of bytes: no tensor map; addresses and sizes are multiples of 16 ----
+
+__device__ __forceinline__ void bulk_load(void* to, const void* from, uint32_t bytes, uint64_t* barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared_address(to)),
+               "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(shared_address(barrier)) : "memory");
+}
+
+__device__ __forceinline__ void bulk_store(void* to, const void* from, uint32_t bytes) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(__cvta_generic_to_global(to)),
+               "r"(shared_address(from)), "r"(bytes) : "memory");
+}
+
+__device__ __forceinline__ void bulk_reduce_add_f32(float* to, const float* from, uint32_t bytes) {
+  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(__cvta_generic_to_global(to)),
+               "r"(shared_address(from)), "r"(bytes) : "memory");
+}
+
+__device__ __forceinline__ void bulk_prefetch(const void* from, uint32_t bytes) {
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global(from)), "r"(bytes) : "memory");
+}
+
+}  // namespace ptxk
+
+// ---- end of ptxk/sm90/tma.cuh
+// ---- ptxk/sm90/wgmma.cuh
+// wgmma: D = A * B (+ D) by a warpgroup (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions").
+//
+//   fence_proxy_async_shared()   when ordinary stores wrote A or B (TMA's loads need none)
+//   wgmma_fence(); a product (wgmma_instances.cuh) for each K step; wgmma_commit(); wgmma_wait<0>(); wgmma_settle(d)
+//
+// All 128 threads take part. D has 64 rows and N columns; K is 32 bytes: 16 of bf16 or f16, 32 of e4m3, e5m2 or s8, 8 of tf32.
+// `accumulate` 0 ignores what D held. A comes from a descriptor, or from registers with the fragment of a_row, a_column.
+
+namespace ptxk {
+
+// Before the first wgmma and whenever registers of D or A were touched since the last one.
+__device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+
+__device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+
+// Until at most kPending groups of this warpgroup are in flight.
+template <int kPending>
+__device__ __forceinline__ void wgmma_wait() {
+  static_assert(kPending >= 0 && kPending <= 7, "0 to 7 groups");
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
+}
+
+// Keeps the uses of D behind the wait that makes it valid: the compiler does not know of it.
+template <typename T, int kRegisters>
+__device__ __forceinline__ void wgmma_settle(T (&d)[kRegisters]) {
+#pragma unroll
+  for (int i = 0; i < kRegisters; ++i) {
+    if constexpr (std::is_same_v<T, float>) {
+      asm volatile("" : "+f"(d[i])::"memory");
+    } else {
+      asm volatile("" : "+r"(d[i])::"memory");
+    }
+  }
+}
+
+// Where element i of a thread's D (f32 or s32) lies; `thread` counts in the warpgroup (0..127). Packed f16: word i holds elements
+// 2i and 2i+1.
+__host__ __device__ constexpr int d_row(int thread, int i) { return thread / 32 * 16 + thread % 32 / 4 + i / 2 % 2 * 8; }
+__host__ __device__ constexpr int d_column(int thread, int i) { return i / 4 * 8 + thread % 4 * 2 + i % 2; }
+
+// Where the first element of word i (0..3) of a thread's A lies; kBytes of an element. So for 16-bit A and step s along K, word i
+// is the rounded pair d[8s + 2i], d[8s + 2i + 1] of a D whose columns are this A's K: pack_bf16 of them.
+__host__ __device__ constexpr int a_row(int thread, int i) { return thread / 32 * 16 + thread % 32 / 4 + i % 2 * 8; }
+template <int kBytes = 2>
+__host__ __device__ constexpr int a_column(int thread, int i) {
+  return (thread % 4 + i / 2 * 4) * (4 / kBytes);
+}
+
+}  // namespace ptxk
+
+// ---- end of ptxk/sm90/wgmma.cuh
+// ---- ptxk/sm90/wgmma_instances.cuh
+// Written by generate.py: change that, not this.
+// wgmma written out, the patterns to copy. For another N: d has N / 2 registers, and the numbers of the operands after them begin
+// there. For f16 inputs write k16.f32.f16.f16; for fp8 k32.f32.e4m3.e4m3 (or e5m2) and for tf32 k8.f32.tf32.tf32, both without the
+// last operands, the majors; for s8 k32.s32.s8.s8 with int32_t sums ("+r") and nothing after p.
+
+namespace ptxk {
+
+template <Major kA = Major::k, Major kB = Major::k>
+__device__ __forceinline__ void wgmma_m64n64k16_bf16(float (&d)[32], uint64_t a, uint64_t b, int accumulate) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+      "%32, %33, p, 1, 1, %35, %36;\n}\n"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
+        "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
+        "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
+        "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
+      : "l"(a), "l"(b), "r"(accumulate), "n"(static_cast<int>(kA)), "n"(static_cast<int>(kB))
+      : "memory");
+}
+
+template <Major kB = Major::k>
+__device__ __forceinline__ void wgmma_m64n64k16_bf16_rs(float (&d)[32], const uint32_t (&a)[4], uint64_t b, int accumulate) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %37, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+      "{%32, %33, %34, %35}, %36, p, 1, 1, %38;\n}\n"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
+        "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
+        "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
+        "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), "n"(static_cast<int>(kB))
+      : "memory");
+}
+
+template <Major kA = Major::k, Major kB = Major::k>
+__device__ __forceinline__ void wgmma_m64n256k16_bf16(float (&d)[128], uint64_t a, uint64_t b, int accumulate) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %130, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+      "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
+      "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
+      "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
+      "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127}, "
+      "%128, %129, p, 1, 1, %131, %132;\n}\n"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
+        "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
+        "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
+        "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
+        "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
+        "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
+        "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
+        "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63]),
+        "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71]),
+        "+f"(d[72]), "+f"(d[73]), "+f"(d[74]), "+f"(d[75]), "+f"(d[76]), "+f"(d[77]), "+f"(d[78]), "+f"(d[79]),
+        "+f"(d[80]), "+f"(d[81]), "+f"(d[82]), "+f"(d[83]), "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87]),
+        "+f"(d[88]), "+f"(d[89]), "+f"(d[90]), "+f"(d[91]), "+f"(d[92]), "+f"(d[93]), "+f"(d[94]), "+f"(d[95]),
+        "+f"(d[96]), "+f"(d[97]), "+f"(d[98]), "+f"(d[99]), "+f"(d[100]), "+f"(d[101]), "+f"(d[102]), "+f"(d[103]),
+        "+f"(d[104]), "+f"(d[105]), "+f"(d[106]), "+f"(d[107]), "+f"(d[108]), "+f"(d[109]), "+f"(d[110]), "+f"(d[111]),
+        "+f"(d[112]), "+f"(d[113]), "+f"(d[114]), "+f"(d[115]), "+f"(d[116]), "+f"(d[117]), "+f"(d[118]), "+f"(d[119]),
+        "+f"(d[120]), "+f"(d[121]), "+f"(d[122]), "+f"(d[123]), "+f"(d[124]), "+f"(d[125]), "+f"(d[126]), "+f"(d[127])
+      : "l"(a), "l"(b), "r"(accumulate), "n"(static_cast<int>(kA)), "n"(static_cast<int>(kB))
+      : "memory");
+}
+
+}  // namespace ptxk
+
+// ---- end of ptxk/sm90/wgmma_instances.cuh
+
+using ptxk::Major;
+using ptxk::Swizzle;
 
 constexpr int kTileM = 128;
 constexpr int kTileN = 256;
@@ -35,8 +776,13 @@ constexpr int kBoxRows = 16;                      // of C, of one warp
 constexpr int kBoxColumns = 64;                   // 128 bytes again
 constexpr int kBoxes = 2;                         // a warp fills one while TMA reads the other
 
-constexpr uint32_t kBytesA = kTileM * kTileK * sizeof(__nv_bfloat16);
-constexpr uint32_t kBytesB = kTileN * kTileK * sizeof(__nv_bfloat16);
+// Tiles as wgmma sees them: rows of 64 elements of K.
+using TileA = ptxk::OperandTile<Swizzle::b128, Major::k, kTileM, kTileK>;
+using TileB = ptxk::OperandTile<Swizzle::b128, Major::k, kTileN, kTileK>;
+
+constexpr int kProducerRegisters = 40;
+constexpr int kConsumerRegisters = 232;
+static_assert(ptxk::registers_fit<kThreads, kProducerRegisters, kConsumerRegisters, kConsumerRegisters>());
 
 // The 128-byte swizzle repeats every 1024 bytes, and descriptors assume that a tile starts on such a boundary.
 struct __align__(1024) Shared {
@@ -46,130 +792,10 @@ struct __align__(1024) Shared {
   uint64_t full[kStages];
   uint64_t empty[kStages];
 };
-static_assert(kBytesA % 1024 == 0 && kBytesB % 1024 == 0, "every stage must start on a swizzle boundary");
-constexpr int kSharedBytes = sizeof(Shared) + 1024;  // the dynamic buffer itself is aligned by hand below
-static_assert(kSharedBytes <= 227 * 1024, "more shared memory than a block of sm_90 may have");
-
-__device__ __forceinline__ uint32_t shared_address(const void* pointer) {
-  return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
-}
-
-// ---- mbarrier (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier") ----
-
-__device__ __forceinline__ void mbarrier_init(uint64_t* barrier, uint32_t arrivals) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals));
-}
-
-__device__ __forceinline__ void mbarrier_expect(uint64_t* barrier, uint32_t bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes) : "memory");
-}
-
-__device__ __forceinline__ void mbarrier_arrive(uint64_t* barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
-}
-
-// Wait until the phase with this parity has completed. A fresh barrier counts as having completed parity 1.
-__device__ __forceinline__ void mbarrier_wait(uint64_t* barrier, uint32_t parity) {
-  asm volatile(
-      "{\n"
-      ".reg .pred done;\n"
-      "again:\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-      "@!done bra again;\n"
-      "}\n" ::"r"(shared_address(barrier)), "r"(parity) : "memory");
-}
-
-// ---- TMA (PTX ISA, "cp.async.bulk.tensor") ----
-
-// What L2 shall give up first (PTX ISA, "createpolicy"): what is read or written once for a long time.
-__device__ __forceinline__ uint64_t evict_first() {
-  uint64_t policy;
-  asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-  return policy;
-}
-
-__device__ __forceinline__ void tma_load(void* to, const CUtensorMap* map, uint64_t* barrier, int column, int row) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(
-          shared_address(to)),
-      "l"(map), "r"(shared_address(barrier)), "r"(column), "r"(row) : "memory");
-}
-
-__device__ __forceinline__ void tma_load(void* to, const CUtensorMap* map, uint64_t* barrier, int column, int row,
-                                         uint64_t policy) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint"
-      " [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(shared_address(to)),
-      "l"(map), "r"(shared_address(barrier)), "r"(column), "r"(row), "l"(policy) : "memory");
-}
-
-// One store is one bulk group of the thread.
-__device__ __forceinline__ void tma_store(const CUtensorMap* map, const void* from, int column, int row, uint64_t policy) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.L2::cache_hint [%0, {%2, %3}], [%1], %4;\n"
-      "cp.async.bulk.commit_group;" ::"l"(map),
-      "r"(shared_address(from)), "r"(column), "r"(row), "l"(policy) : "memory");
-}
-
-// Wait until all but the last kPending bulk groups of this thread have read their shared memory.
-template <int kPending>
-__device__ __forceinline__ void tma_store_wait() {
-  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");
-}
-
-// ---- wgmma (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions") ----
-
-// Matrix descriptor of a K-major bf16 tile in the 128-byte swizzle: groups of 8 rows lie 1024 bytes apart (stride
-// offset); the leading offset is not used in this layout. Sizes are in units of 16 bytes; bits 62-63 = 1: 128B swizzle.
-__device__ __forceinline__ uint64_t descriptor(const void* tile) {
-  constexpr uint64_t kStride = 1024 >> 4;
-  return static_cast<uint64_t>((shared_address(tile) & 0x3FFFF) >> 4) | (1ull << 16) | (kStride << 32) | (1ull << 62);
-}
-
-__device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-__device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-template <int kPending>
-__device__ __forceinline__ void wgmma_wait() {
-  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
-}
-
-#define ACC8(i) \
-  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
-#define ACC32(i) ACC8(i), ACC8(i + 8), ACC8(i + 16), ACC8(i + 24)
-
-// d[64x256] = a[64x16] * b[256x16]^T + (accumulate ? d : 0)
-__device__ __forceinline__ void wgmma_m64n256k16(float (&d)[128], uint64_t a, uint64_t b, int accumulate) {
-  asm volatile(
-      "{\n"
-      ".reg .pred p;\n"
-      "setp.ne.b32 p, %130, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
-      "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
-      "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
-      "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
-      "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127}, "
-      "%128, %129, p, 1, 1, 0, 0;\n"
-      "}\n"
-      : ACC32(0), ACC32(32), ACC32(64), ACC32(96)
-      : "l"(a), "l"(b), "r"(accumulate));
-}
-
-// ---- epilogue ----
-
-__device__ __forceinline__ uint32_t pack(float low, float high) {
-  const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
-  return *reinterpret_cast<const uint32_t*>(&pair);
-}
-
-// Four 8x8 matrices of bf16 pairs; lane l gives the address of row l % 8 of matrix l / 8 (PTX ISA, "stmatrix").
-__device__ __forceinline__ void stmatrix_x4(uint32_t to, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared::cta.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c), "r"(d)
-               : "memory");
-}
+static_assert(TileA::kTileBytes % alignof(Shared) == 0 && TileB::kTileBytes % alignof(Shared) == 0,
+              "every stage must start on a swizzle boundary");
+constexpr int kSharedBytes = ptxk::shared_bytes<Shared>;
+static_assert(kSharedBytes <= ptxk::kMaxSharedBytes, "more shared memory than a block of sm_90 may have");
 
 // A warp's 16x256 of C through its boxes. Accumulator fragment of m64nNk16: in each group of 8 columns a thread has the pair
 // 2*(lane%4), 2*(lane%4)+1 of rows lane/4 and lane/4+8, which is what stmatrix takes.
@@ -180,22 +806,22 @@ __device__ __forceinline__ void store_by_tma(const float (&d)[128], __nv_bfloat1
   for (int part = 0; part < kTileN / kBoxColumns; ++part) {
     const __nv_bfloat16* box = boxes[part % kBoxes];
     if (lane == 0) {
-      tma_store_wait<kBoxes - 1>();  // all but the last store have been read, so this box is free
+      ptxk::tma_wait_read<kBoxes - 1>();  // all but the last store have been read, so this box is free
     }
     __syncwarp();
-    // The 128-byte swizzle, by hand: chunk of 16 bytes x of row y lies where chunk x ^ (y % 8) would.
-    const uint32_t line = shared_address(box) + lane % 16 * 128;
+    const uint32_t to = ptxk::shared_address(box);
 #pragma unroll
     for (int pair = 0; pair < kBoxColumns / 16; ++pair) {
       const float* v = d + (part * kBoxColumns + pair * 16) / 2;
-      stmatrix_x4(line + (((2 * pair + lane / 16) ^ (lane % 8)) * 16), pack(v[0], v[1]), pack(v[2], v[3]), pack(v[4], v[5]),
-                  pack(v[6], v[7]));
+      ptxk::stmatrix_x4(ptxk::swizzled_128(to, lane % 16, 2 * pair + lane / 16), ptxk::pack_bf16(v[0], v[1]),
+                        ptxk::pack_bf16(v[2], v[3]), ptxk::pack_bf16(v[4], v[5]), ptxk::pack_bf16(v[6], v[7]));
     }
     // Every lane makes its part of the box visible to TMA before one of them starts it.
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    ptxk::fence_proxy_async_shared();
     __syncwarp();
     if (lane == 0) {
-      tma_store(map, box, column + part * kBoxColumns, row, policy);
+      ptxk::tma_store_hint_2d(map, box, column + part * kBoxColumns, row, policy);
+      ptxk::tma_commit();
     }
   }
 }
@@ -232,7 +858,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
          const __grid_constant__ CUtensorMap map_c, __nv_bfloat16* c, int m, int n, int k) {
   extern __shared__ uint8_t raw[];
-  Shared& shared = *reinterpret_cast<Shared*>((reinterpret_cast<uintptr_t>(raw) + 1023) & ~uintptr_t{1023});
+  Shared& shared = ptxk::aligned_shared<Shared>(raw);
 
   const int warpgroup = threadIdx.x / 128;
   const int tiles_m = (m + kTileM - 1) / kTileM;
@@ -241,21 +867,20 @@ __global__ void __launch_bounds__(kThreads, 1)
 
   if (threadIdx.x == 0) {
     for (int s = 0; s < kStages; ++s) {
-      mbarrier_init(&shared.full[s], 1);
-      mbarrier_init(&shared.empty[s], kConsumers);
+      ptxk::mbarrier_init(&shared.full[s], 1);
+      ptxk::mbarrier_init(&shared.empty[s], kConsumers);
     }
     // TMA belongs to the async proxy: it must see initialised barriers.
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    ptxk::fence_mbarrier_init();
   }
   __syncthreads();
 
   if (warpgroup == 0) {
     // The producer needs few registers; what it gives back makes room for the consumers' accumulators.
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+    ptxk::setmaxnreg_dec<kProducerRegisters>();
     if (threadIdx.x == 0) {
-      const uint64_t once = evict_first();
-      int stage = 0;
-      uint32_t parity = 0;
+      const uint64_t once = ptxk::policy_evict_first();
+      ptxk::Ring<kStages> ring;
       bool backward = false;
       for (int tile = blockIdx.x; tile < tiles_m * tiles_n; tile += gridDim.x) {
         int row, column;
@@ -264,47 +889,47 @@ __global__ void __launch_bounds__(kThreads, 1)
           // Every other tile is walked from its end: the CTAs' next tiles have mostly the same rows of A, and the columns
           // of A that were read last are still in L2. B is different each time, and goes first when L2 needs room.
           const int from = (backward ? steps - 1 - step : step) * kTileK;
-          mbarrier_wait(&shared.empty[stage], parity ^ 1);
-          mbarrier_expect(&shared.full[stage], kBytesA + kBytesB);
-          tma_load(shared.a[stage], &map_a, &shared.full[stage], from, row);
-          tma_load(shared.b[stage], &map_b, &shared.full[stage], from, column, once);
-          if (++stage == kStages) {
-            stage = 0;
-            parity ^= 1;
-          }
+          ptxk::mbarrier_wait_parity(&shared.empty[ring.stage], ring.parity ^ 1);
+          ptxk::mbarrier_arrive_expect_tx(&shared.full[ring.stage], TileA::kTileBytes + TileB::kTileBytes);
+          ptxk::tma_load_2d(shared.a[ring.stage], &map_a, &shared.full[ring.stage], from, row);
+          ptxk::tma_load_hint_2d(shared.b[ring.stage], &map_b, &shared.full[ring.stage], from, column, once);
+          ring.advance();
         }
         backward = !backward;
       }
     }
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+    ptxk::setmaxnreg_inc<kConsumerRegisters>();
     const int consumer = warpgroup - 1;
     const int thread = threadIdx.x % 128;
     const int warp = threadIdx.x / 32 - 4;  // among the consumers'
     const bool by_tma = n % 8 == 0;
-    const uint64_t once = evict_first();
+    const uint64_t once = ptxk::policy_evict_first();
     float d[128];
+    // A ring by hand: the compiler keeps this parity in a uniform register, but not that of a ptxk::Ring.
     int stage = 0;
     uint32_t parity = 0;
     for (int tile = blockIdx.x; tile < tiles_m * tiles_n; tile += gridDim.x) {
       int row, column;
       tile_origin(tile, tiles_m, tiles_n, &row, &column);
       int previous = 0;
+      // Four K steps are one turn of the ring.
+#pragma unroll kStages
       for (int step = 0; step < steps; ++step) {
-        mbarrier_wait(&shared.full[stage], parity);
-        // 16 columns of K are 32 bytes, that is 2 units of a descriptor's address, inside one swizzle atom.
-        const uint64_t a = descriptor(&shared.a[stage][consumer * 64 * kTileK]);
-        const uint64_t b = descriptor(shared.b[stage]);
-        wgmma_fence();
+        ptxk::mbarrier_wait_parity(&shared.full[stage], parity);
+        const __nv_bfloat16* rows = &shared.a[stage][consumer * 64 * kTileK];
+        ptxk::wgmma_fence();
 #pragma unroll
         for (int i = 0; i < kTileK / 16; ++i) {
-          wgmma_m64n256k16(d, a + 2 * i, b + 2 * i, (step | i) != 0);
+          const uint64_t a = ptxk::make_descriptor<Swizzle::b128, Major::k, 64, kTileK>(rows, i);
+          const uint64_t b = ptxk::make_descriptor<Swizzle::b128, Major::k, kTileN, kTileK>(shared.b[stage], i);
+          ptxk::wgmma_m64n256k16_bf16(d, a, b, (step | i) != 0);
         }
-        wgmma_commit();
+        ptxk::wgmma_commit();
         // One group stays in flight; the one before it has finished, so its stage may be refilled.
-        wgmma_wait<1>();
+        ptxk::wgmma_wait<1>();
         if (step > 0 && thread == 0) {
-          mbarrier_arrive(&shared.empty[previous]);
+          ptxk::mbarrier_arrive(&shared.empty[previous]);
         }
         previous = stage;
         if (++stage == kStages) {
@@ -312,15 +937,11 @@ __global__ void __launch_bounds__(kThreads, 1)
           parity ^= 1;
         }
       }
-      wgmma_wait<0>();
+      ptxk::wgmma_wait<0>();
       if (thread == 0) {
-        mbarrier_arrive(&shared.empty[previous]);
+        ptxk::mbarrier_arrive(&shared.empty[previous]);
       }
-      // The compiler does not know that the wait above is what makes d valid: keep its uses behind this point.
-#pragma unroll
-      for (int i = 0; i < 128; ++i) {
-        asm volatile("" : "+f"(d[i])::"memory");
-      }
+      ptxk::wgmma_settle(d);
 
       // Warp w of a warpgroup has rows 16w..16w+15 of its 64.
       if (by_tma) {
@@ -330,20 +951,17 @@ __global__ void __launch_bounds__(kThreads, 1)
       }
     }
     // Shared memory must outlive the stores that read it. The writes themselves are complete when the kernel is.
-    tma_store_wait<0>();
+    ptxk::tma_wait_read<0>();
   }
 }
 
-// Tensor map of a row-major bf16 matrix, moved in boxes of 64 columns and `box_rows` rows with the 128-byte swizzle.
-static CUtensorMap tensor_map(const tvm::ffi::TensorView& matrix, uint32_t box_rows) {
+// Tensor map of a row-major bf16 matrix, moved in boxes of 64 columns and kRows rows with the 128-byte swizzle.
+template <uint32_t kRows>
+static CUtensorMap tensor_map(const tvm::ffi::TensorView& matrix) {
   CUtensorMap map;
-  const cuuint64_t sizes[2] = {static_cast<cuuint64_t>(matrix.size(1)), static_cast<cuuint64_t>(matrix.size(0))};
-  const cuuint64_t strides[1] = {sizes[0] * sizeof(__nv_bfloat16)};
-  const cuuint32_t box[2] = {64, box_rows};
-  const cuuint32_t steps[2] = {1, 1};
-  const CUresult result = cuTensorMapEncodeTiled(
-      &map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, matrix.data_ptr(), sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-      CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const uint64_t rows = matrix.size(0), columns = matrix.size(1);
+  const CUresult result = ptxk::make_tensor_map<CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, Swizzle::b128, 64, kRows>(
+      &map, matrix.data_ptr(), {columns, rows}, {columns * sizeof(__nv_bfloat16)});
   TVM_FFI_ICHECK_EQ(static_cast<int>(result), static_cast<int>(CUDA_SUCCESS)) << "cuTensorMapEncodeTiled";
   return map;
 }
@@ -361,11 +979,11 @@ void run(tvm::ffi::TensorView a, tvm::ffi::TensorView b, tvm::ffi::TensorView c)
   }
   int sm_count = 0;
   check(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, a.device().device_id), "cudaDeviceGetAttribute");
-  check(cudaFuncSetAttribute(gemm, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes), "cudaFuncSetAttribute");
+  check(ptxk::allow_shared(gemm, kSharedBytes), "cudaFuncSetAttribute");
   const int tiles = ((m + kTileM - 1) / kTileM) * ((n + kTileN - 1) / kTileN);
-  const CUtensorMap map_a = tensor_map(a, kTileM);
-  const CUtensorMap map_b = tensor_map(b, kTileN);
-  const CUtensorMap map_c = n % 8 == 0 ? tensor_map(c, kBoxRows) : CUtensorMap{};
+  const CUtensorMap map_a = tensor_map<kTileM>(a);
+  const CUtensorMap map_b = tensor_map<kTileN>(b);
+  const CUtensorMap map_c = n % 8 == 0 ? tensor_map<kBoxRows>(c) : CUtensorMap{};
   const auto stream = static_cast<cudaStream_t>(TVMFFIEnvGetStream(a.device().device_type, a.device().device_id));
   gemm<<<min(tiles, sm_count), kThreads, kSharedBytes, stream>>>(map_a, map_b, map_c,
                                                                  static_cast<__nv_bfloat16*>(c.data_ptr()), m, n, k);
