@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Literal
 
 from ptxbench import arch as architectures
 from ptxbench.arch import DEVICES
 from ptxbench.core.errors import PackError, PtxbenchError
 from ptxbench.packs import contracts, lock
+from ptxbench.packs.evidence import Evidence
 from ptxbench.packs.finding import Finding
 from ptxbench.packs.loading import Fragment, Library
 from ptxbench.packs.manifest import Pack
@@ -52,14 +53,18 @@ def check(library: Library, tree: Path | None) -> CheckReport:
     counts: dict[str, Mapping[Status, int]] = {}
     wrappers: dict[str, int] = {}
     used: set[str] = set()
+    evidence, unread = _evidence(library)
+    findings += unread
     for name, pack in library.manifest.packs.items():
         fragments, faults = _fragments(library, name, pack)
         findings += faults
         used |= {fragment.id for fragment in fragments}
-        counted = Counter(f.content.front.status for f in fragments if isinstance(f.content, Page) and f.content.front.level)
+        known = contracts.by_id(fragments)
+        counted = Counter(evidence.status(page) for page in known.values())
         counts[name] = {status: counted[status] for status in Status}
         wrappers[name] = sum(len(f.content.wrappers) for f in fragments if isinstance(f.content, Header))
         findings += _pack(library, name, pack, fragments, tree)
+        findings += contracts.shown_by(evidence, known)
     unused = sorted(fragment for fragment in library.present if fragment not in used and not fragment.startswith(HOST_ONLY))
     findings += [Finding.note("unused", name, "lies in the data and is in no pack") for name in unused]
     answer, stale = _lock(library)
@@ -67,6 +72,19 @@ def check(library: Library, tree: Path | None) -> CheckReport:
     findings += _budgets(library)
     ordered = sorted(set(findings), key=lambda one: (one.severity, one.code, one.where, one.text))
     return CheckReport(findings=tuple(ordered), contracts=counts, wrappers=wrappers, lock=answer)
+
+
+def _evidence(library: Library) -> tuple[Evidence, list[Finding]]:
+    """Return the library's evidence; where a bundle cannot be read, evidence without bundles and a finding."""
+    try:
+        evidence = Evidence.of(library)
+    except PackError as error:
+        return Evidence(library, {}), [Finding.error("unreadable", "evidence", _said(error))]
+    return evidence, [
+        Finding.error("failed_program", f"evidence/{name}", f"{program}: {fault}")
+        for name, bundle in evidence.bundles.items()
+        for program, fault in bundle.faults.items()
+    ]
 
 
 HOST_ONLY = "include/ptxk/model/"
@@ -134,7 +152,7 @@ def _headers(library: Library, headers: Mapping[str, Header], pack: Pack) -> Ite
     seen: set[str] = set()
     for name, header in headers.items():
         for include in header.own_includes:
-            target = _included(library, name, include)
+            target = library.included(name, include)
             if target is None:
                 yield Finding.error("unknown_header", name, f'#include "{include}" names no header of the data')
             elif target not in headers:
@@ -145,19 +163,6 @@ def _headers(library: Library, headers: Mapping[str, Header], pack: Pack) -> Ite
         shown = (header.strings(), *(wrapper.ptx for wrapper in header.wrappers))
         for form in refused_forms(shown, pack.arch):
             yield Finding.error("rejected_form", name, f"{pack.arch} refuses {form}")
-
-
-def _included(library: Library, name: str, include: str) -> str | None:
-    beside: list[str] = []
-    for part in (*PurePosixPath(name).parent.parts, *PurePosixPath(include).with_suffix("").parts):
-        if part == "..":
-            beside = beside[:-1]
-        elif part != ".":
-            beside.append(part)
-    for candidate in ("/".join(beside), f"include/{PurePosixPath(include).with_suffix('')}"):
-        if candidate in library.present:
-            return candidate
-    return None
 
 
 def _wording(

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from ptxbench.packs.evidence import Evidence
 from ptxbench.packs.finding import Finding
 from ptxbench.packs.loading import Fragment
 from ptxbench.packs.page import Level, Page, Status
@@ -61,7 +62,7 @@ def _standing(page: Page, where: str) -> Iterator[Finding]:
     """Find a ``must`` that nothing tests, and claims for which there is no evidence."""
     front = page.front
     if front.status is Status.EXECUTED:
-        yield Finding.error("no_evidence", where, "claims to be executed, and no evidence of an execution is recorded yet")
+        yield Finding.error("no_evidence", where, "claims to be executed: that is computed from evidence, say what holds without")
     if front.status in (Status.COMPILED, Status.MODELLED) and not front.tests:
         yield Finding.error("untested", where, f"claims to be {front.status.value} and names no test")
     if not front.sources and not front.tests:
@@ -73,6 +74,23 @@ def _standing(page: Page, where: str) -> Iterator[Finding]:
             yield Finding.note("documented_must", where, f"{front.status.value} only: nothing here has tried it")
         else:
             yield Finding.note("documented_must", where, f"{front.status.value} only: {front.reason}")
+
+
+def shown_by(evidence: Evidence, known: Mapping[str, Page]) -> Iterator[Finding]:
+    """Find what a device contradicted, what it was not asked, and what changed since. Silent where there is no evidence at all."""
+    for id, page in known.items() if evidence.bundles else ():
+        tried = evidence.checks_of(id)
+        for bundle, check in tried:
+            if check.failed:
+                text = f"{check.program}: {check.check}: {check.wrong} of {check.cases} wrong: {check.detail}"
+                yield Finding.error("failed_check", f"evidence/{bundle}", f"{id}: {text}")
+        if not tried and page.front.level is Level.MUST and page.front.reason is None:
+            yield Finding.error("unexecuted_must", id, "a must that nothing has executed: test it or give the reason")
+        headers = evidence.headers_of(page)
+        for bundle in sorted({bundle for bundle, _ in tried}):
+            changed = evidence.changed_since(bundle, headers)
+            if changed:
+                yield Finding.note("stale_evidence", id, f"tried on {bundle} before the code changed of {', '.join(changed)}")
 
 
 def _exists(test: str, tree: Path | None) -> bool:

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from pydantic import ValidationError
 
@@ -99,6 +99,19 @@ class Library:
                         raise PackError(f"{found[name].name} and {path.name} share the fragment id {name}", next_step="rename one")
                     found[name] = path
         return found
+
+    def included(self, header: str, include: str) -> str | None:
+        """Return the fragment id of what a header includes in quotes, None for what is no file of the data."""
+        beside: list[str] = []
+        for part in (*PurePosixPath(header).parent.parts, *PurePosixPath(include).with_suffix("").parts):
+            if part == "..":
+                beside = beside[:-1]
+            elif part != ".":
+                beside.append(part)
+        for candidate in ("/".join(beside), f"include/{PurePosixPath(include).with_suffix('')}"):
+            if candidate in self.present:
+                return candidate
+        return None
 
     def _load(self, name: str) -> Fragment:
         path = self.present.get(name)

@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from ptxbench.core.atomic import write_atomic
 from ptxbench.core.canonical import sha256
 from ptxbench.core.errors import PackError
+from ptxbench.packs import evidence
 from ptxbench.packs.loading import Library, read_text
 from ptxbench.packs.manifest import Arm
 from ptxbench.packs.page import first_fault
@@ -35,15 +36,18 @@ class Lock(Record):
     schema_version: Literal[1] = 1
     fragments: Mapping[str, str]
     packs: Mapping[str, Mapping[str, Locked]]
+    evidence: Mapping[str, str] = Field(default_factory=dict)
+    """Hash of each evidence bundle by name: renderings say what it shows."""
 
 
 def renderings(library: Library, pack_id: str) -> Iterator[Rendering]:
     """Yield every text that a pack can give: all devices, arms, families and variants."""
     pack = library.manifest.pack(pack_id)
+    executed = evidence.Evidence.of(library)
     for device in pack.devices:
         for arm in Arm:
             for family, variant in pack.cells():
-                yield render(library, pack_id, device=device, arm=arm, family=family, variant=variant)
+                yield render(library, pack_id, device=device, arm=arm, family=family, variant=variant, evidence=executed)
 
 
 def compute(library: Library) -> Lock:
@@ -58,7 +62,7 @@ def compute(library: Library) -> Lock:
         for family, variant in pack.cells():
             fragments |= {one.id: sha256(one.text.encode()) for one in library.fragments(pack, family, variant)}
         fragments |= {one: sha256(library.fragment(one).text.encode()) for one in library.resolve(pack.guidance)}
-    return Lock(fragments=fragments, packs=packs)
+    return Lock(fragments=fragments, packs=packs, evidence=evidence.hashes(library))
 
 
 def read(library: Library) -> Lock | None:
@@ -84,6 +88,8 @@ def differences(old: Lock, new: Lock) -> Iterator[tuple[str, str]]:
     """Yield (what, how it differs) for each fragment and rendering that the old lock does not fit."""
     for name in sorted({*old.fragments, *new.fragments}):
         yield from _changed(name, old.fragments.get(name), new.fragments.get(name))
+    for name in sorted({*old.evidence, *new.evidence}):
+        yield from _changed(f"{evidence.FOLDER}/{name}", old.evidence.get(name), new.evidence.get(name))
     for pack in sorted({*old.packs, *new.packs}):
         before, after = old.packs.get(pack, {}), new.packs.get(pack, {})
         for key in sorted({*before, *after}):

@@ -10,9 +10,10 @@ from ptxbench.arch import DEVICES
 from ptxbench.core.canonical import sha256
 from ptxbench.core.errors import PackError, nearest
 from ptxbench.packs.device_table import device_table
+from ptxbench.packs.evidence import Evidence
 from ptxbench.packs.loading import Fragment, Library
 from ptxbench.packs.manifest import BASE, Arm, Kind, Pack, Shown
-from ptxbench.packs.page import FENCE, LINK, REFERENCE, Page, Status, parts
+from ptxbench.packs.page import FENCE, LINK, REFERENCE, Page, parts
 from ptxbench.packs.parsing import Header
 from ptxbench.packs.snippets import expand
 
@@ -70,6 +71,7 @@ def render(
     arm: Arm = Arm.CONTRACTS,
     family: str | None = None,
     variant: str = BASE,
+    evidence: Evidence | None = None,
 ) -> Rendering:
     """Return the text of a pack.
 
@@ -80,6 +82,7 @@ def render(
         arm: how much of the pack is shown.
         family: problem family whose variant is shown; None for the pack without any.
         variant: prompt variant of that family.
+        evidence: what was executed; read from the library when None.
 
     Raises:
         PackError: something named does not exist, a fragment cannot be read, or the pack is not made for the device.
@@ -93,6 +96,7 @@ def render(
     by_kind: dict[Kind, list[Fragment]] = {kind: [] for kind in Kind}
     for fragment in library.fragments(pack, family, variant):
         by_kind[fragment.kind].append(fragment)
+    evidence = evidence or Evidence.of(library)
     sections: list[Section] = []
     for kind, title in TITLES.items():
         fragments = by_kind[kind] if kind in arm.kinds else []
@@ -102,7 +106,9 @@ def render(
         if kind is Kind.PARAMETERS:
             sections.append(Section(kind, None, device_table(DEVICES[device])))
         sections += (
-            _wrappers(pack, fragments, arm) if kind is Kind.WRAPPERS else [_page(library, pack, one, arm) for one in fragments]
+            _wrappers(pack, fragments, arm)
+            if kind is Kind.WRAPPERS
+            else [_page(library, pack, one, arm, evidence) for one in fragments]
         )
     return Rendering(pack_id, device, arm, family, variant, tuple(sections))
 
@@ -137,7 +143,7 @@ def _each_include_once(code: str, included: set[str]) -> str:
     return "\n".join(kept).strip("\n") + "\n"
 
 
-def _page(library: Library, pack: Pack, fragment: Fragment, arm: Arm) -> Section:
+def _page(library: Library, pack: Pack, fragment: Fragment, arm: Arm, evidence: Evidence) -> Section:
     """Return a page with its snippets, its status and plain links. Code that calls wrappers stands where the wrappers do."""
     page = fragment.content
     if isinstance(page, Header):
@@ -147,17 +153,14 @@ def _page(library: Library, pack: Pack, fragment: Fragment, arm: Arm) -> Section
         body = FENCE.sub("", body)
         body = re.sub(r"\n{3,}", "\n\n", body)
     body = without_links(body)
-    return Section(fragment.kind, fragment.id, f"### {page.front.title}{_standing(page)}\n\n{body.strip()}\n")
+    return Section(fragment.kind, fragment.id, f"### {page.front.title}{_standing(page, evidence)}\n\n{body.strip()}\n")
 
 
-def _standing(page: Page) -> str:
-    """Return what a heading says of a contract: what breaking it costs, and how it is known when nothing has tried it."""
+def _standing(page: Page, evidence: Evidence) -> str:
+    """Return what a heading says of a contract: what breaking it costs, and how it is known."""
     if page.front.level is None:
         return ""
-    words = [page.front.level.value]
-    if page.front.status is not Status.EXECUTED:
-        words.append(f"{page.front.status.value}, not executed")
-    return f" ({'; '.join(words)})"
+    return f" ({page.front.level}, {evidence.status(page)})"
 
 
 def without_links(body: str) -> str:
