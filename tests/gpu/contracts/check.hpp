@@ -103,7 +103,7 @@ class Checks {
     for (int i = 1; i < argc; ++i) {
       if (std::strcmp(argv[i], "--model-only")) {
         std::printf("{\"error\":%s}\n", quoted(text("unknown argument %s", argv[i])).c_str());
-        std::_Exit(2);
+        std::exit(2);
       }
       model_only_ = true;
     }
