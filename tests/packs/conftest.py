@@ -141,7 +141,7 @@ def new_data(tmp_path: Path) -> Callable[[], PackData]:
         )
         data.page(
             "schedules/ring",
-            "A ring of stages.\n\n<!-- snippet: ring.cu#ring -->\n\nThen `mbarrier_try_wait`.",
+            "A ring of stages.\n\n<!-- snippet: ring.cu#ring -->\n\nThen wait.",
             'needs = ["mbarrier.init"]',
         )
         data.write("schedules/snippets/ring.cu", SNIPPET)

@@ -144,7 +144,9 @@ def test_the_lock_fits_until_something_is_edited_and_then_says_what(data):
     report = check(load(data.root), None)
     assert report.lock == "stale"
     changed = {finding.where for finding in report.findings if finding.code == "stale_lock"}
-    assert changed == {f"small {device}/{arm}/gemm/ring" for device in ("h100", "h200") for arm in ("wrappers", "contracts")}
+    assert changed == {
+        f"small {device}/{arm}/gemm/ring" for device in ("h100", "h200") for arm in ("wrappers", "contracts", "representative")
+    }
     data.replace("guidance/careful.md", "contract block", "contract")
     assert ("stale_lock", "guidance/careful") in errors(check(load(data.root), None))
 

@@ -60,7 +60,7 @@ def register(application: typer.Typer) -> None:
     ) -> None:
         """Print a pack's text, as a prompt carries it. The same inputs give the same bytes on every machine.
 
-        Example: ptxbench packs render hopper --device h200 --family gemm --variant warp_specialisation
+        Example: ptxbench packs render hopper --device h200 --family gemm --variant warp-specialised
         """
         as_json = wants_json(json)
         from ptxbench.packs.listing import arm_named

@@ -14,9 +14,9 @@ from ptxbench.packs import contracts, lock
 from ptxbench.packs.evidence import Evidence
 from ptxbench.packs.finding import Finding
 from ptxbench.packs.loading import Fragment, Library
-from ptxbench.packs.manifest import Pack
-from ptxbench.packs.page import Page, Status
-from ptxbench.packs.parsing import Header
+from ptxbench.packs.manifest import Kind, Pack
+from ptxbench.packs.page import REFERENCE, Page, Status
+from ptxbench.packs.parsing import Header, words_of
 from ptxbench.packs.snippets import expand
 from ptxbench.packs.tokens import estimate
 from ptxbench.packs.wording import Vocabulary, dead_links, refused_forms, shown_code, unknown_names
@@ -178,10 +178,22 @@ def _wording(
                 yield Finding.error("hidden_name", fragment.id, f"{name} is in a part of a header that no prompt shows")
             else:
                 yield Finding.error("unknown_name", fragment.id, f"{name} is in no header of the pack")
+    if fragment.kind is Kind.SCHEDULE:
+        yield from _in_every_arm(fragment.id, page, vocabulary)
     for form in refused_forms((*page.front.instructions, *shown_code(page)), pack.arch):
         yield Finding.error("rejected_form", fragment.id, f"{pack.arch} refuses {form}")
     for target in dead_links(page, fragment.path.parent, library.root, pages):
         yield Finding.error("dead_link", fragment.id, f"{target} leads nowhere")
+
+
+def _in_every_arm(where: str, page: Page, vocabulary: Vocabulary) -> Iterator[Finding]:
+    """Find wrappers and contracts in a schedule's words, which also stand where neither is shown."""
+    prose = page.prose()
+    for name in sorted(words_of(prose) & vocabulary.wrappers.keys()):
+        yield Finding.error("absent_name", where, f"speaks of {name} outside its code, which the arm of parameters does not show")
+    for match in REFERENCE.finditer(prose):
+        text = f"refers to [[{match['id']}]], which not every arm shows: say it, and name it under requires"
+        yield Finding.error("absent_name", where, text)
 
 
 def _lock(library: Library) -> tuple[LockAnswer, list[Finding]]:

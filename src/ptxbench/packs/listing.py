@@ -36,7 +36,7 @@ def listing(library: Library) -> list[PackRow]:
             arch=pack.arch,
             language=pack.language.value,
             devices=pack.devices,
-            arms=tuple(arm.value for arm in Arm),
+            arms=tuple(arm.value for arm in pack.arms),
             variants={family: tuple(dict.fromkeys([BASE, *variants])) for family, variants in pack.variants.items()},
             guidance=tuple(one.rpartition("/")[2] for one in library.resolve(pack.guidance)),
             budget_tokens=pack.budget_tokens,

@@ -11,12 +11,12 @@ from pathlib import Path, PurePosixPath
 from pydantic import ValidationError
 
 from ptxbench.core.errors import PackError, nearest
-from ptxbench.packs.manifest import KIND_OF_FOLDER, Kind, Manifest, Pack
+from ptxbench.packs.manifest import KIND_OF_FOLDER, Kind, Manifest, Pack, kind_of
 from ptxbench.packs.page import Page, first_fault, parse_page
 from ptxbench.packs.parsing import Header, parse_header
 
 DATA = Path(__file__).parent / "data"
-SUFFIXES = (".md", ".cuh", ".hpp")
+PAGES, HEADERS = (".md",), (".cuh", ".hpp")
 MOST_BYTES = 512 << 10
 """A fragment is a page or a header; anything larger is a mistake."""
 
@@ -93,7 +93,7 @@ class Library:
         found: dict[str, Path] = {}
         for folder in KIND_OF_FOLDER:
             for path in sorted((self.root / folder).rglob("*")):
-                if path.suffix in SUFFIXES and path.is_file():
+                if path.suffix in (HEADERS if folder == "include" else PAGES) and path.is_file():
                     name = path.relative_to(self.root).with_suffix("").as_posix()
                     if name in found:
                         raise PackError(f"{found[name].name} and {path.name} share the fragment id {name}", next_step="rename one")
@@ -121,7 +121,7 @@ class Library:
         content = parse_page(text, where) if path.suffix == ".md" else parse_header(text, where)
         if isinstance(content, Page) and content.front.id != path.stem:
             raise PackError(f"{where}: its id is {content.front.id!r}", next_step=f"an id is the file's name: {path.stem!r}")
-        return Fragment(name, KIND_OF_FOLDER[name.partition("/")[0]], path, content)
+        return Fragment(name, kind_of(name), path, content)
 
 
 def load(root: Path = DATA) -> Library:

@@ -13,7 +13,6 @@ from ptxbench.core.canonical import sha256
 from ptxbench.core.errors import PackError
 from ptxbench.packs import evidence
 from ptxbench.packs.loading import Library, read_text
-from ptxbench.packs.manifest import Arm
 from ptxbench.packs.page import first_fault
 from ptxbench.packs.render import Rendering, render
 from ptxbench.packs.tokens import estimate
@@ -45,7 +44,7 @@ def renderings(library: Library, pack_id: str) -> Iterator[Rendering]:
     pack = library.manifest.pack(pack_id)
     executed = evidence.Evidence.of(library)
     for device in pack.devices:
-        for arm in Arm:
+        for arm in pack.arms:
             for family, variant in pack.cells():
                 yield render(library, pack_id, device=device, arm=arm, family=family, variant=variant, evidence=executed)
 

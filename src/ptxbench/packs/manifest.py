@@ -34,12 +34,21 @@ KIND_OF_FOLDER = {
     "schedules": Kind.SCHEDULE,
     "debug": Kind.DEBUG,
     "guidance": Kind.GUIDANCE,
-    "triton": Kind.CONTRACTS,
+    "triton/language": Kind.WRAPPERS,
+    "triton/contracts": Kind.CONTRACTS,
+    "triton/schedules": Kind.SCHEDULE,
+    "triton/debug": Kind.DEBUG,
 }
+"""Where a language has no headers, what it offers stands in the place of wrappers."""
+
+
+def kind_of(fragment: str) -> Kind:
+    """Return what a fragment is, by its id."""
+    return next(kind for folder, kind in KIND_OF_FOLDER.items() if fragment.startswith(f"{folder}/"))
 
 
 class Arm(StrEnum):
-    """How much of a pack a prompt shows: the arms of the ablation, each with all of the one before it."""
+    """How much of a pack a prompt shows: three arms of an ablation, each with all of the one before it, and a shorter last one."""
 
     PARAMETERS = "parameters"
     """The device table alone, and the prompt variant's idea in words."""
@@ -47,6 +56,8 @@ class Arm(StrEnum):
     """And the code of every wrapper, its comments taken out."""
     CONTRACTS = "contracts"
     """And comments, contracts and the table of symptoms: the whole pack."""
+    REPRESENTATIVE = "representative"
+    """The whole pack with one instance of each wrapper, its other instances named in a comment: as published packs have it."""
 
     @property
     def kinds(self) -> frozenset[Kind]:
@@ -54,7 +65,7 @@ class Arm(StrEnum):
         shown = {Kind.PARAMETERS, Kind.SCHEDULE}
         if self is not Arm.PARAMETERS:
             shown.add(Kind.WRAPPERS)
-        if self is Arm.CONTRACTS:
+        if self in (Arm.CONTRACTS, Arm.REPRESENTATIVE):
             shown |= {Kind.CONTRACTS, Kind.DEBUG}
         return frozenset(shown)
 
@@ -105,6 +116,11 @@ class Pack(Record):
         if name not in self.variants[family]:
             raise _unknown(f"variant of {family}", name, [BASE, *self.variants[family]])
         return self.variants[family][name]
+
+    @property
+    def arms(self) -> tuple[Arm, ...]:
+        """The arms in which it can be rendered: without headers there is no instance to choose."""
+        return tuple(arm for arm in Arm if arm is not Arm.REPRESENTATIVE or self.language is Language.CUDA)
 
     def cells(self) -> Iterator[tuple[str | None, str]]:
         """Yield every (family, variant) whose text differs from the others', the pack without a family first."""

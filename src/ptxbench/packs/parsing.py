@@ -110,6 +110,22 @@ def words_of(code: str) -> frozenset[str]:
     return frozenset(_WORD.findall(without_comments(code)))
 
 
+def end_of_declaration(text: str, start: int) -> int:
+    """Return where the declaration that begins at ``start`` ends: after its body, or its semicolon."""
+    depth = 0
+    masked = _TOKEN.sub(lambda match: " " * len(match[0]), text)
+    for position in range(start, len(masked)):
+        character = masked[position]
+        if character in "([{":
+            depth += 1
+        elif character in ")]}":
+            depth -= 1
+        if depth == 0 and character in "};":
+            after = re.compile(r"\s*;").match(masked, position + 1) if character == "}" else None
+            return after.end() if after else position + 1
+    return len(text)
+
+
 def comment_spans(text: str) -> list[tuple[int, int]]:
     """Return (start, end) of each comment and raw string, in which no line is a directive."""
     return [match.span() for match in _TOKEN.finditer(text) if match["comment"] or match["raw"]]

@@ -11,6 +11,7 @@ from ptxbench.core.canonical import sha256
 from ptxbench.core.errors import PackError, nearest
 from ptxbench.packs.device_table import device_table
 from ptxbench.packs.evidence import Evidence
+from ptxbench.packs.instances import representative, representatives
 from ptxbench.packs.loading import Fragment, Library
 from ptxbench.packs.manifest import BASE, Arm, Kind, Pack, Shown
 from ptxbench.packs.page import FENCE, LINK, REFERENCE, Page, parts
@@ -93,6 +94,9 @@ def render(
     if device not in pack.devices:
         close = nearest(device, list(pack.devices)) or list(pack.devices)
         raise PackError(f"the pack {pack_id} is not made for {device!r}", next_step=f"it is for {', '.join(close)}")
+    if arm not in pack.arms:
+        arms = ", ".join(one.value for one in pack.arms)
+        raise PackError(f"the pack {pack_id} has no arm {arm.value!r}", next_step=f"it has {arms}")
     by_kind: dict[Kind, list[Fragment]] = {kind: [] for kind in Kind}
     for fragment in library.fragments(pack, family, variant):
         by_kind[fragment.kind].append(fragment)
@@ -105,11 +109,8 @@ def render(
         sections.append(Section(kind, None, f"## {title}\n"))
         if kind is Kind.PARAMETERS:
             sections.append(Section(kind, None, device_table(DEVICES[device])))
-        sections += (
-            _wrappers(pack, fragments, arm)
-            if kind is Kind.WRAPPERS
-            else [_page(library, pack, one, arm, evidence) for one in fragments]
-        )
+        sections += _wrappers(pack, fragments, arm)
+        sections += [_page(library, one, one.content, arm, evidence) for one in fragments if isinstance(one.content, Page)]
     return Rendering(pack_id, device, arm, family, variant, tuple(sections))
 
 
@@ -117,16 +118,17 @@ def _wrappers(pack: Pack, fragments: Iterable[Fragment], arm: Arm) -> list[Secti
     """Return the headers; an ``#include <…>`` stands where it is first needed, once."""
     included: set[str] = set()
     sections = []
-    for fragment in fragments:
-        header, shown = fragment.content, pack.shown.get(fragment.id, Shown.CODE)
-        if not isinstance(header, Header):
-            raise PackError(f"{fragment.id} is a page in a folder of headers", next_step="pages lie outside include/")
+    headers = [(one, one.content) for one in fragments if isinstance(one.content, Header)]
+    kept = representatives(header for _, header in headers)
+    for fragment, whole in headers:
+        header = representative(whole, kept) if arm is Arm.REPRESENTATIVE else whole
+        shown = pack.shown.get(fragment.id, Shown.CODE)
         if shown is Shown.NOTHING or (shown is Shown.CODE and not header.shown(comments=False).strip()):
             continue
         if shown is Shown.DECLARATIONS:
             code = header.declarations()
         else:
-            code = _each_include_once(header.shown(comments=arm is Arm.CONTRACTS), included)
+            code = _each_include_once(header.shown(comments=Kind.CONTRACTS in arm.kinds), included)
         label = "cpp" if shown is Shown.CODE else "text"
         sections.append(Section(fragment.kind, fragment.id, f"### {fragment.path.name}\n\n```{label}\n{code}```\n"))
     return sections
@@ -143,13 +145,10 @@ def _each_include_once(code: str, included: set[str]) -> str:
     return "\n".join(kept).strip("\n") + "\n"
 
 
-def _page(library: Library, pack: Pack, fragment: Fragment, arm: Arm, evidence: Evidence) -> Section:
+def _page(library: Library, fragment: Fragment, page: Page, arm: Arm, evidence: Evidence) -> Section:
     """Return a page with its snippets, its status and plain links. Code that calls wrappers stands where the wrappers do."""
-    page = fragment.content
-    if isinstance(page, Header):
-        raise PackError(f"{fragment.id} is a header in a folder of pages", next_step="headers lie below include/")
     body = expand(page.body, library.root / "schedules" / "snippets", fragment.id)
-    if Kind.WRAPPERS not in arm.kinds and pack.language == "cuda":
+    if Kind.WRAPPERS not in arm.kinds:
         body = FENCE.sub("", body)
         body = re.sub(r"\n{3,}", "\n\n", body)
     body = without_links(body)

@@ -1,4 +1,7 @@
-"""Code in a page is a compiled file: a ``<!-- snippet: file.cu#anchor -->`` line becomes that file's text, or a part of it."""
+"""Code in a page is a file of its own: a ``<!-- snippet: file.cu#anchor -->`` line becomes that file's text, or a part of it.
+
+CUDA files are compiled by the tests; Python files are parsed, and compiled where Triton is installed.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,17 @@ from ptxbench.core.errors import PackError
 from ptxbench.packs.page import SNIPPET
 from ptxbench.schema.solution import check_relative
 
-_MARK = re.compile(r"^[ \t]*//[ \t]*\[/?[\w-]+\][ \t]*$\n?", re.M)
+_MARK = re.compile(r"^[ \t]*(?://|#)[ \t]*\[/?[\w-]+\][ \t]*$\n?", re.M)
 
 
 def expand(body: str, folder: Path, where: str) -> str:
     """Return a page's body with each snippet line replaced by fenced code. Raises ``PackError`` for what does not exist."""
-    return SNIPPET.sub(lambda match: f"```cpp\n{snippet(folder, match['file'], match['anchor'], where)}```", body)
+
+    def code(match: re.Match[str]) -> str:
+        label = "python" if match["file"].endswith(".py") else "cpp"
+        return f"```{label}\n{snippet(folder, match['file'], match['anchor'], where)}```"
+
+    return SNIPPET.sub(code, body)
 
 
 def snippet_files(body: str) -> Iterator[str]:
@@ -27,8 +35,8 @@ def snippet_files(body: str) -> Iterator[str]:
 def snippet(folder: Path, name: str, anchor: str | None, where: str) -> str:
     """Return a snippet's text without its marks and common indent, ended by one newline.
 
-    An anchor's part stands between the lines ``// [anchor]`` and ``// [/anchor]``. Raises ``PackError`` for a file or anchor that
-    does not exist.
+    An anchor's part stands between the lines ``// [anchor]`` and ``// [/anchor]`` (``#`` in Python).
+    Raises ``PackError`` for a file or anchor that does not exist.
     """
     try:
         check_relative(name)
@@ -39,7 +47,8 @@ def snippet(folder: Path, name: str, anchor: str | None, where: str) -> str:
         ) from error
     if anchor is not None:
         mark = re.escape(anchor)
-        parts = re.findall(rf"^[ \t]*//[ \t]*\[{mark}\][ \t]*\n(.*?)^[ \t]*//[ \t]*\[/{mark}\][ \t]*$", text, re.M | re.S)
+        begin, end = (rf"^[ \t]*(?://|#)[ \t]*\[{slash}{mark}\][ \t]*" for slash in ("", "/"))
+        parts = re.findall(rf"{begin}\n(.*?){end}$", text, re.M | re.S)
         if len(parts) != 1:
             raise PackError(
                 f"{where}: {name} has {len(parts)} parts named {anchor!r}",
