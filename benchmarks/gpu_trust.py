@@ -94,7 +94,7 @@ async def holding(bench: Bench) -> dict[str, Any]:
 
 async def turn(bench: Bench, repeats: int = 3) -> dict[str, Any]:
     """Measure a model's turn: a source never seen before, compiled, checked for memory errors, compared, timed; the proof apart."""
-    turns, proofs = [], []
+    turns, proofs, stages = [], [], []
     for number in range(repeats):
         fresh = candidate(REFERENCE)
         sources = (Source(path=fresh.sources[0].path, content=f"// turn {number}\n{fresh.sources[0].content}"), *fresh.sources[1:])
@@ -107,11 +107,13 @@ async def turn(bench: Bench, repeats: int = 3) -> dict[str, Any]:
             return {"outcome": result.outcome, "cached": result.build.cached, "holds": False}
         turns.append(wall - proof)
         proofs.append(proof)
+        stages.append({"build": round(result.build.seconds, 3), **{name: round(s, 3) for name, s in result.seconds.items() if s}})
     whole, proof = statistics.median(turns), statistics.median(proofs)
     return {
         "turns": repeats,
         "turn_s": round(whole, 3),
         "proof_s": round(proof, 3),
+        "stages_s": stages,
         "published_turn_over_ours": round(PUBLISHED_TURN_S / whole, 1),
         "published_proof_over_ours": round(PUBLISHED_PROOF_S / proof, 1),
         "holds": whole <= PUBLISHED_TURN_S / 10 and proof <= 0.5,

@@ -35,6 +35,8 @@ T = TypeVar("T")
 LANGUAGES = {"cpu": (Language.CPP, Language.PYTHON), "gpu": (Language.CUDA,)}
 """What each backend runs."""
 
+FILL_SHARED = Path(__file__).parent / "device" / "fill_shared.ptx"
+
 RUN_FOR = {"cpu": ("compare",), "gpu": ("sanitize", "compare", "prove")}
 """Stages that a candidate is run for when they are asked for alone; one that was not compared is not timed."""
 
@@ -146,6 +148,7 @@ class LocalEvaluator:
             sass=str(sass) if sass else None,
             kernels=result.build.kernels,
             libraries=(str(locate(self._builder.settings).cudart),),
+            fill_shared=str(self._builder.assemble(FILL_SHARED, result.build.arch)),
         )
 
     async def _with_mutant(self, request: GpuRequest, candidate: Candidate, task: Task) -> GpuRequest:

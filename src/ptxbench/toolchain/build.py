@@ -15,10 +15,12 @@ from ptxbench.core.fingerprint import code_fingerprint
 from ptxbench.core.settings import Settings
 from ptxbench.core.store import ContentStore
 from ptxbench.schema import Build, Candidate, Diagnostic, Language, Limits, ToolchainVersions, Violation
+from ptxbench.toolchain.ahead import Ahead
+from ptxbench.toolchain.assembly import assemble
 from ptxbench.toolchain.cache import BuildCache, CachedBuild
 from ptxbench.toolchain.command import PolicyInputs, flags
 from ptxbench.toolchain.compile import How, compile_candidate
-from ptxbench.toolchain.disassembly import Disassembly, sass
+from ptxbench.toolchain.disassembly import sass
 from ptxbench.toolchain.fitness import fit_macros
 from ptxbench.toolchain.headers import Header
 from ptxbench.toolchain.mutation import REPORT, Mutation
@@ -127,22 +129,25 @@ class Builder:
         library = build.artifacts.get("library")
         return BuildResult(build, known.violations, self.cache.blobs.path(library) if library else None, self.cache.blobs)
 
+    def assemble(self, source: Path, arch: str) -> Path:
+        """Return the cubin of a PTX file of ours. Raises ``ToolMissing``, ``InfrastructureError``, ``StorageError``."""
+        return assemble(source, arch, locate(self.settings), self.cache)
+
     def _compile(self, job: _Job) -> CachedBuild:
         """Compile with the slim headers where they fit, and with the full ones where they do not or where anything is wrong."""
         slim = fit_macros(job.candidate, job.tools) if job.candidate.language is Language.CUDA else None
         if slim is not None:
             with scratch_folder(self.cache.scratch) as scratch:
-                reading = self._run(job, scratch, slim)
-                violations = self._violations(job, reading)
+                reading, violations = self._run(job, scratch, slim)
                 if reading.ok and not violations:
                     return self._record(job, reading, violations)
         with scratch_folder(self.cache.scratch) as scratch:
-            reading = self._run(job, scratch, None)
-            return self._record(job, reading, self._violations(job, reading))
+            return self._record(job, *self._run(job, scratch, None))
 
-    def _run(self, job: _Job, scratch: Path, slim: tuple[str, ...] | None) -> Reading:
+    def _run(self, job: _Job, scratch: Path, slim: tuple[str, ...] | None) -> tuple[Reading, tuple[Violation, ...]]:
+        """Compile, and return what came of it and what the policy says to it."""
         how: How = "steps" if self.settings.jobs == 1 else "halves"
-        ahead = Disassembly(job.tools) if isinstance(job.tools, Toolchain) else None
+        ahead = Ahead(job.candidate, job.tools) if isinstance(job.tools, Toolchain) else None
         compilation = compile_candidate(
             job.candidate,
             job.tools,
@@ -153,14 +158,13 @@ class Builder:
             slim=slim,
             how=how,
             mutation=job.mutation,
-            on_cubin=ahead.begin if ahead else None,
+            meanwhile=ahead.read if ahead else None,
         )
-        return read(job.candidate, job.tools, compilation, job.limits, ahead)
-
-    def _violations(self, job: _Job, reading: Reading) -> tuple[Violation, ...]:
+        reading = read(job.candidate, job.tools, compilation, job.limits, ahead.disassembly if ahead else None)
         if reading.over or reading.killed:
-            return job.screened
-        return tuple(dict.fromkeys((*job.screened, *inspected(job.candidate, reading.compilation))))
+            return reading, job.screened
+        found = inspected(job.candidate, compilation, ahead.passes if ahead else None)
+        return reading, tuple(dict.fromkeys((*job.screened, *found)))
 
     def _record(self, job: _Job, reading: Reading, violations: tuple[Violation, ...]) -> CachedBuild:
         """Return what is remembered of a compilation, its artifacts stored."""

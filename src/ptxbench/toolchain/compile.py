@@ -37,13 +37,11 @@ _EPOCH = 1_000_000_000
 
 
 @dataclass(frozen=True)
-class Compilation:
-    """How the compiler ended, and the files that it left in ``scratch/out``; a stage that did not run left none."""
+class BuildFiles:
+    """The files of a build, below ``scratch``; a stage that did not run, or not yet, left none."""
 
     scratch: Path
     stem: str
-    completed: Completed
-    header: Header = "full"
 
     @property
     def folder(self) -> Path:
@@ -62,6 +60,14 @@ class Compilation:
         return path if path.is_file() else None
 
 
+@dataclass(frozen=True)
+class Compilation(BuildFiles):
+    """How the compiler ended, and the files that it left."""
+
+    completed: Completed
+    header: Header = "full"
+
+
 def compile_candidate(
     candidate: Candidate,
     tools: HostToolchain,
@@ -73,14 +79,14 @@ def compile_candidate(
     slim: tuple[str, ...] | None = None,
     how: How = "halves",
     mutation: Mutation | None = None,
-    on_cubin: Callable[[Path], None] | None = None,
+    meanwhile: Callable[[BuildFiles], None] | None = None,
 ) -> Compilation:
     """Compile a CUDA or C++ candidate in ``scratch``, an empty folder.
 
     ``slim`` asks for the slim TVM-FFI headers, with these macros (``fitness.fit_macros``). ``how`` says who runs nvcc's steps; it
-    does not change what they make. ``mutation`` does (``mutation.py``). ``on_cubin`` may be called with the cubin before all is
-    done. A failure of the compiler is part of the result. Raises ``StorageError`` when the disk is full, ``Cancelled`` when
-    ``cancel`` is set.
+    does not change what they make. ``mutation`` does (``mutation.py``). ``meanwhile`` may be called once the device code and all
+    preprocessed text are there, while the host compiler goes on. A failure of the compiler is part of the result. Raises
+    ``StorageError`` when the disk is full, ``Cancelled`` when ``cancel`` is set.
     """
     try:
         (scratch / OUTPUT).mkdir()
@@ -104,9 +110,8 @@ def compile_candidate(
     if steps is None:
         completed = run_tool(run.argv, limits=bounds, env=run.env, cwd=scratch / SOURCES, cancel=cancel)
     else:
-        cubin = scratch / OUTPUT / f"{stem}.cubin"
-        ready = None if on_cubin is None else partial(on_cubin, cubin)
-        completed = run_plan(steps, scratch / SOURCES, bounds, cancel, parallel=how == "halves", on_device_code=ready)
+        ready = None if meanwhile is None else partial(meanwhile, BuildFiles(scratch, stem))
+        completed = run_plan(steps, scratch / SOURCES, bounds, cancel, parallel=how == "halves", meanwhile=ready)
     if not completed.ok:
         ensure_space(scratch)
     return Compilation(scratch, stem, completed, headers.kind)

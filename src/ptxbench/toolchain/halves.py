@@ -58,11 +58,12 @@ def run_plan(
     cancel: threading.Event | None,
     *,
     parallel: bool,
-    on_device_code: Callable[[], None] | None = None,
+    meanwhile: Callable[[], None] | None = None,
 ) -> Completed:
     """Run a plan in ``folder`` and return what nvcc would have said and how it would have ended.
 
-    ``on_device_code`` is called when the device half has ended well, while the host half goes on; only when they run in parallel.
+    ``meanwhile`` is called while the host compiler goes on, after the device half and the host's front end have ended well; only
+    when the halves run in parallel.
 
     Each process has the limits of memory, CPU time and file size, all of them together the limit of real time. Steps that nvcc
     would not have reached are left out of what is told, whatever became of them. ``parallel`` False runs one process at a time.
@@ -71,7 +72,7 @@ def run_plan(
     started = time.monotonic()
     runner = _Runner(plan, folder, limits, started + limits.wall_seconds)
     if parallel and _make_pipe(plan):
-        _run_halves(runner, cancel, on_device_code)
+        _run_halves(runner, cancel, meanwhile)
     else:
         stop = _Stop(cancel)
         if runner.run(("host_preprocess", "front", *_DEVICE), stop):
@@ -94,7 +95,7 @@ def _make_pipe(plan: Plan) -> bool:
     return True
 
 
-def _run_halves(runner: _Runner, cancel: threading.Event | None, on_device_code: Callable[[], None] | None) -> None:
+def _run_halves(runner: _Runner, cancel: threading.Event | None, meanwhile: Callable[[], None] | None) -> None:
     """Run both halves at once.
 
     The host compiler starts when cudafe++ has ended. It reads the headers, which is most of its work, and waits at the end of its
@@ -119,11 +120,12 @@ def _run_halves(runner: _Runner, cancel: threading.Event | None, on_device_code:
             device_failed.set()
             raise
         if made:
-            # Whoever opens a pipe waits for its reader: another process, which can be stopped.
+            # Whoever opens a pipe waits for its reader: another process, which can be stopped. The reader is the host compiler, so
+            # that the host's front end has ended when the stub is taken.
             give = 'exec cat "$1" >"$2"'
             runner.command(["/bin/sh", "-c", give, "sh", str(runner.plan.stub), str(runner.plan.pipe)], host_ended)
-            if on_device_code is not None and not host_ended.is_set():
-                on_device_code()
+            if meanwhile is not None and not host_ended.is_set():
+                meanwhile()
         else:
             device_failed.set()
 

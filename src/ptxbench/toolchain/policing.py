@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ptxbench.core.canonical import content_hash, sha256
 from ptxbench.core.errors import InfrastructureError
@@ -11,9 +12,12 @@ from ptxbench.core.process import ProcessLimits, run_tool
 from ptxbench.schema import Candidate, Language, Violation
 from ptxbench.toolchain.cache import BuildCache
 from ptxbench.toolchain.command import PolicyInputs, driver_entry_command
-from ptxbench.toolchain.compile import Compilation, ensure_space
+from ptxbench.toolchain.compile import BuildFiles, ensure_space
 from ptxbench.toolchain.scratch import scratch_folder
 from ptxbench.toolchain.tools import HostToolchain, Toolchain
+
+if TYPE_CHECKING:
+    from ptxbench.toolchain.policy import Evidence, Passes
 
 NEVER_COMPILED = frozenset({"include_path", "incbin", "unreadable_source"})
 """Rules whose breach keeps a source from every compiler, in both profiles: it would read the machine's files, or never end."""
@@ -28,21 +32,32 @@ def screened(candidate: Candidate) -> tuple[Violation, ...]:
     return screen(candidate)
 
 
-def inspected(candidate: Candidate, compilation: Compilation) -> tuple[Violation, ...]:
-    """Return what the policy finds in what the compiler made, however far it got."""
-    from ptxbench.toolchain.policy import Evidence, inspect
+def read_ahead(candidate: Candidate, files: BuildFiles) -> Passes:
+    """Read what the policy will judge of a candidate's text as soon as the compiler's front ends have ended."""
+    from ptxbench.toolchain.policy import read_passes
+
+    return read_passes(_evidence(candidate, files))
+
+
+def inspected(candidate: Candidate, files: BuildFiles, passes: Passes | None = None) -> tuple[Violation, ...]:
+    """Return what the policy finds in what the compiler made, however far it got; ``passes`` if they were read ahead."""
+    from ptxbench.toolchain.policy import inspect
+
+    return inspect(_evidence(candidate, files), passes)
+
+
+def _evidence(candidate: Candidate, files: BuildFiles) -> Evidence:
+    from ptxbench.toolchain.policy import Evidence
 
     cuda = candidate.language is Language.CUDA
-    return inspect(
-        Evidence(
-            candidate=candidate,
-            folder=compilation.folder,
-            host_ii=compilation.kept(".cpp4.ii" if cuda else ".ii"),
-            device_ii=compilation.kept(".cpp1.ii") if cuda else None,
-            host_cpp=compilation.kept(".cudafe1.cpp") if cuda else None,
-            object=compilation.kept(".o"),
-            library=compilation.library,
-        )
+    return Evidence(
+        candidate=candidate,
+        folder=files.folder,
+        host_ii=files.kept(".cpp4.ii" if cuda else ".ii"),
+        device_ii=files.kept(".cpp1.ii") if cuda else None,
+        host_cpp=files.kept(".cudafe1.cpp") if cuda else None,
+        object=files.kept(".o"),
+        library=files.library,
     )
 
 

@@ -236,6 +236,7 @@ class GpuStages:
             exact=exact,
             cupti=self._bench.cupti if tool is None else None,
             libraries=self._gpu.libraries,
+            fill_shared=self._gpu.fill_shared if tool is None else None,
         )
         with Child(program or self._program, None, self._limits, self._request.cpus, device=setup, tool=tool) as child:
             yield child

@@ -26,13 +26,15 @@ class GpuRequest(Record):
     """What an evaluation on a GPU needs beside: files of the build and of the toolchain that made it.
 
     ``sass`` names every instruction of the cubin by function and position (``Build.artifacts``); ``kernels`` is the build's own
-    record of them; ``libraries`` must be loaded before the candidate; ``mutant`` is there when a proof by mutation is asked for.
+    record of them; ``libraries`` must be loaded before the candidate; ``mutant`` is there when a proof by mutation is asked for;
+    ``fill_shared`` is the cubin of the kernel that poisons shared memory.
     """
 
     sass: str | None
     kernels: tuple[KernelBuild, ...]
     libraries: tuple[str, ...]
     mutant: Mutant | None = None
+    fill_shared: str | None = None
 
 
 class Request(Record):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import subprocess
 import sys
@@ -73,6 +74,7 @@ class DeviceSetup:
         exact: give the calls copies of slot 0 in allocations of exactly the tensors' sizes, for a memory checker to watch.
         cupti: the file of CUPTI's library, None for a child that neither times by it nor counts.
         libraries: what the candidate is linked with, loaded before it (the CUDA runtime).
+        fill_shared: the cubin of the kernel that poisons shared memory before each compared call; None where nothing is compared.
     """
 
     uuid: str | None
@@ -82,6 +84,7 @@ class DeviceSetup:
     exact: bool
     cupti: str | None
     libraries: tuple[str, ...]
+    fill_shared: str | None = None
 
 
 def start(
@@ -172,6 +175,7 @@ def _device_message(device: DeviceSetup, tool: Tool | None, results: int) -> dic
             "results_bytes": RESULTS_BYTES,
             "poison": POISON if tool is None or tool.poisoned else None,
             "cupti": device.cupti,
+            "fill_shared": base64.b64encode(Path(device.fill_shared).read_bytes()).decode() if device.fill_shared else None,
         },
     }
 

@@ -6,8 +6,8 @@ judgement of one profile.
 
 from ptxbench.toolchain.policy.driver_entry import DriverEntry, driver_entry
 from ptxbench.toolchain.policy.headers import refused_headers
-from ptxbench.toolchain.policy.inspection import Evidence, inspect
+from ptxbench.toolchain.policy.inspection import Evidence, Passes, inspect, read_passes
 from ptxbench.toolchain.policy.screen import screen
 from ptxbench.toolchain.policy.verdict import verdict
 
-__all__ = ["DriverEntry", "Evidence", "driver_entry", "inspect", "refused_headers", "screen", "verdict"]
+__all__ = ["DriverEntry", "Evidence", "Passes", "driver_entry", "inspect", "read_passes", "refused_headers", "screen", "verdict"]

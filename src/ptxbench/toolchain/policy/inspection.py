@@ -51,22 +51,45 @@ class Evidence:
     library: Path | None = None
 
 
-def inspect(evidence: Evidence) -> tuple[Violation, ...]:
-    """Judge a candidate by what a build left behind, as far as it came. Python candidates leave nothing to judge."""
+@dataclass(frozen=True)
+class Passes:
+    """The compiler's text read: most of an inspection's work, and possible while the host compiler still optimises.
+
+    Attributes:
+        host: the host pass, preprocessed.
+        device: the device pass, preprocessed.
+        host_code: what the host compiler gets.
+    """
+
+    host: Pass | None
+    device: Pass | None
+    host_code: Pass | None
+
+
+def read_passes(evidence: Evidence) -> Passes:
+    """Read the preprocessed passes and the host code that a build has left so far."""
+    locate = file_in(evidence.folder)
+    host, device = _read(evidence.host_ii, locate), _read(evidence.device_ii, locate)
+    cuda = evidence.candidate.language is Language.CUDA
+    return Passes(host, device, _read(evidence.host_cpp, locate) if cuda else host)
+
+
+def inspect(evidence: Evidence, passes: Passes | None = None) -> tuple[Violation, ...]:
+    """Judge a candidate by what a build left behind, as far as it came. Python candidates leave nothing to judge.
+
+    ``passes`` are those of this evidence, where they have been read already.
+    """
     if evidence.candidate.language in (Language.PYTHON, Language.TRITON):
         return ()
-    inspection = _Inspection(evidence)
+    inspection = _Inspection(evidence, passes or read_passes(evidence))
     return bounded((*inspection.headers(), *inspection.contents(), *inspection.macros(), *inspection.binaries()))
 
 
 class _Inspection:
-    def __init__(self, evidence: Evidence) -> None:
+    def __init__(self, evidence: Evidence, passes: Passes) -> None:
         self.evidence = evidence
         self.lines = SourceLines(evidence.candidate)
-        locate = file_in(evidence.folder)
-        self.host = _read(evidence.host_ii, locate)
-        self.device = _read(evidence.device_ii, locate)
-        self.host_code = _read(evidence.host_cpp, locate) if evidence.candidate.language is Language.CUDA else self.host
+        self.host, self.device, self.host_code = passes.host, passes.device, passes.host_code
 
     @cached_property
     def raw(self) -> dict[str, RawFile]:

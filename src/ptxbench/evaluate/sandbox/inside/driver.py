@@ -42,6 +42,7 @@ class Driver:
         device = ctypes.c_int()
         self.run("cuInit", ctypes.c_uint(0))
         self.run("cuDeviceGet", ctypes.byref(device), ctypes.c_int(ordinal))
+        self._device = device
         self.run("cuDevicePrimaryCtxRetain", ctypes.byref(self.context), device)
         self.run("cuCtxSetCurrent", self.context)
 
@@ -63,6 +64,12 @@ class Driver:
         # A candidate may have left another context current.
         self.run("cuCtxSetCurrent", self.context)
         self.run("cuCtxSynchronize")
+
+    def attribute(self, number: int) -> int:
+        """Return one of the device's attributes (``CUdevice_attribute``)."""
+        value = ctypes.c_int()
+        self.run("cuDeviceGetAttribute", ctypes.byref(value), ctypes.c_int(number), self._device)
+        return value.value
 
     def allocate(self, size: int) -> int:
         """Allocate device memory of exactly this size and return its address."""

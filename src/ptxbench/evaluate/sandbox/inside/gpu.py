@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import ctypes
 import json
 import os
@@ -13,6 +14,7 @@ from .driver import LEGACY_STREAM, Driver, load_driver
 from .lent import map_buffer
 from .native import CUDA, ELEMENT_BITS, NativeCandidate
 from .sass import count
+from .shared import SharedMemory
 from .timing import Timing
 
 
@@ -55,12 +57,20 @@ class GpuCandidate(NativeCandidate):
         if self._given["exact"]:
             self._arguments = [[self._alone(argument) for argument in slot] for slot in self._arguments[:1]]
         self._timing = Timing(self.driver, self._given["flush_bytes"])
+        fill = self._given["fill_shared"]
+        self._shared = None if fill is None else SharedMemory(self.driver, base64.b64decode(fill), self._given["poison"])
         self.place(0, self._arguments)
         self._set_stream()
         self.driver.synchronise()
 
     def call(self, slot: int) -> object:
-        """Call the candidate on one slot and wait for the device. Raises ``CandidateError``."""
+        """Call the candidate on one slot, shared memory poisoned, and wait for the device. Raises ``CandidateError``."""
+        if self._shared is not None:
+            self._shared.fill()
+            self.driver.synchronise()
+        return self._call_alone(slot)
+
+    def _call_alone(self, slot: int) -> object:
         super().call(slot)
         self.driver.synchronise()
         return None
@@ -115,7 +125,7 @@ class GpuCandidate(NativeCandidate):
         if self._trace is not None:
             self._trace.stop()
         try:
-            counted = count(self._given["cupti"], self.driver, lambda: self.call(request["slot"]))
+            counted = count(self._given["cupti"], self.driver, lambda: self._call_alone(request["slot"]))
         except Unavailable as error:
             return {"bytes": 0, "why": str(error), "permission": error.permission}
         data = json.dumps(counted, separators=(",", ":")).encode()
@@ -126,7 +136,7 @@ class GpuCandidate(NativeCandidate):
 
     def _profile(self, request: dict[str, Any]) -> dict[str, Any]:
         self.driver.run("cuProfilerStart")
-        self.call(request["slot"])
+        self._call_alone(request["slot"])
         self.driver.run("cuProfilerStop")
         return {"ns": [], "returned": None}
 
