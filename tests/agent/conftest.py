@@ -27,6 +27,12 @@ def scripted():
 
 
 @pytest.fixture(scope="session")
+def pack_data():
+    """The module ``pack_data.py``: a small knowledge pack that a test may change."""
+    return beside("pack_data")
+
+
+@pytest.fixture(scope="session")
 def stub():
     """The module ``stub_provider.py``: a provider that answers by place in the run, and what it may do instead of answering."""
     return beside("stub_provider")

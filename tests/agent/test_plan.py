@@ -2,8 +2,6 @@
 
 import pytest
 
-from ptxbench.agent.conditions import check_conditions
-from ptxbench.agent.config import RunConfig
 from ptxbench.agent.plan import read_plan
 from ptxbench.core.errors import UsageError
 from ptxbench.schema import Language, Profile
@@ -16,7 +14,8 @@ archs = ["sm_90a", "sm_100a"]
 languages = ["cuda"]
 variants = ["all"]
 packs = ["none", "hopper"]
-arms = ["full", "thin"]
+arms = ["wrappers", "contracts"]
+guidance = ["none", "careful"]
 
 [rules]
 trajectories = 2
@@ -46,17 +45,25 @@ def read(tmp_path):
     return go
 
 
-def test_every_combination_is_a_cell_and_only_a_pack_has_arms(read):
+def test_every_combination_is_a_cell_and_only_a_pack_has_arms_variants_and_guidance(read):
     plan = read(WHOLE)
     cells = [cell.config for cell in plan.cells("p")]
-    keys = [(c.model, c.tasks, c.arch, c.pack, c.arm) for c in cells]
-    assert len(set(keys)) == len(keys) == 2 * 2 * 2 * 3
-    assert keys[:4] == [
-        ("openai/one", ("a",), "sm_90a", None, None),
-        ("openai/one", ("a",), "sm_90a", "hopper", "full"),
-        ("openai/one", ("a",), "sm_90a", "hopper", "thin"),
-        ("openai/one", ("a",), "sm_100a", None, None),
+    keys = [(c.model, c.tasks, c.arch, c.pack, c.arm, c.guidance, c.variants) for c in cells]
+    assert len(set(keys)) == len(keys) == 2 * 2 * 2 * 5
+    here = ("openai/one", ("a",), "sm_90a")
+    assert keys[:6] == [
+        (*here, None, None, None, None),
+        (*here, "hopper", "wrappers", None, ("all",)),
+        (*here, "hopper", "contracts", None, ("all",)),
+        (*here, "hopper", "wrappers", "careful", ("all",)),
+        (*here, "hopper", "contracts", "careful", ("all",)),
+        ("openai/one", ("a",), "sm_100a", None, None, None, None),
     ]
+
+
+def test_a_plan_that_says_nothing_of_packs_leaves_each_task_its_own(read):
+    (cell,) = read(SWEEP).cells("p")
+    assert (cell.config.pack, cell.config.arm, cell.config.guidance, cell.config.variants) == ("auto", None, None, None)
 
 
 def test_cells_carry_rules_and_sampling_and_a_model_its_own(read):
@@ -64,7 +71,7 @@ def test_cells_carry_rules_and_sampling_and_a_model_its_own(read):
     rules = one.config
     assert (rules.trajectories, rules.turns, rules.profile, rules.feedback) == (2, 3, Profile.PAPER, "paper")
     assert (rules.history, rules.seed, rules.target_speedup, rules.language) == ("latest", 7, 1.2, Language.CUDA)
-    assert (rules.plan, rules.variants) == ("p", ("plain",))
+    assert rules.plan == "p"
     assert (one.config.sampling.temperature, one.config.sampling.top_p) == (1.0, 0.9)
     assert (two.config.sampling.temperature, two.config.sampling.top_p) == (0.2, None)
     assert (one.choice.base_url, two.choice.base_url) == (None, "http://127.0.0.1:1/v1")
@@ -111,17 +118,3 @@ def test_every_fault_is_told_at_once(read):
 def test_a_plan_that_is_not_there_is_an_error(tmp_path):
     with pytest.raises(UsageError, match="cannot read the plan"):
         read_plan(tmp_path / "none.toml")
-
-
-@pytest.mark.parametrize(
-    ("asked", "told"),
-    [
-        ({"pack": "hopper"}, "unknown pack 'hopper': no pack is installed"),
-        ({"guidance": "g"}, "no pack has the guidance 'g'"),
-        ({"arm": "thin"}, "no pack has the arm 'thin'"),
-    ],
-)
-def test_what_no_pack_has_is_refused(asked, told):
-    with pytest.raises(UsageError) as raised:
-        check_conditions(RunConfig(tasks=("a",), model="openai/m", **asked))
-    assert told in raised.value.message and raised.value.next_step

@@ -9,17 +9,27 @@ from jinja2 import UndefinedError
 
 from ptxbench.agent.extract import extract
 from ptxbench.agent.goal import roofline
-from ptxbench.agent.guidance import find_guidance
+from ptxbench.agent.guidance import Guidance
 from ptxbench.agent.prompt import check_language, default_language, system_message, user_message
 from ptxbench.agent.templating import environment
 from ptxbench.core.errors import UsageError
+from ptxbench.packs import Arm, Kind, Rendering
+from ptxbench.packs.render import Section
 from ptxbench.schema import Baseline, Candidate, Language, Profile, Source
 
 GOLDEN = Path(__file__).with_name("golden")
 
+
+def pack_of(kind, text):
+    """A pack's text of one section."""
+    return Rendering("small", "b200", Arm.CONTRACTS, None, "base", (Section(kind, None, text),))
+
+
+CODE = pack_of(Kind.WRAPPERS, "## Wrappers\n\nThe pack's text, with {% braces %} and {{ more }}.\n")
+
 SYSTEMS = {
     "system-cuda-strict": ("sm_90a", Language.CUDA, Profile.STRICT, None),
-    "system-cuda-paper-pack": ("sm_100a", Language.CUDA, Profile.PAPER, "The pack's text, with {% braces %} and {{ more }}."),
+    "system-cuda-paper-pack": ("sm_100a", Language.CUDA, Profile.PAPER, CODE),
     "system-cpp": ("cpu", Language.CPP, Profile.STRICT, None),
     "system-python": ("cpu", Language.PYTHON, Profile.STRICT, None),
     "system-triton": ("sm_90a", Language.TRITON, Profile.STRICT, None),
@@ -36,7 +46,7 @@ def check_golden(name, text):
 def test_the_system_message_is_as_recorded(scripted, name):
     arch, language, profile, pack = SYSTEMS[name]
     task = scripted.make_task(arch=arch)
-    check_golden(name, system_message(task, language=language, turns=8, profile=profile, pack_text=pack).content)
+    check_golden(name, system_message(task, language=language, turns=8, profile=profile, pack=pack).content)
 
 
 @pytest.mark.parametrize("profile", Profile)
@@ -97,9 +107,13 @@ def test_a_language_that_cannot_target_an_architecture_is_refused(arch, language
         check_language(language, arch)
 
 
-def test_an_unknown_variant_is_refused(scripted):
-    with pytest.raises(UsageError, match="unknown prompt variant"):
-        system_message(scripted.make_task(), language=Language.CPP, turns=1, profile=Profile.STRICT, variant="nope")
+def test_only_a_pack_with_code_says_that_its_code_may_be_copied(scripted):
+    task = scripted.make_task(arch="sm_90a")
+    arguments = {"language": Language.CUDA, "turns": 1, "profile": Profile.STRICT}
+    texts = [system_message(task, pack=pack_of(kind, "## It\n"), **arguments).content for kind in (Kind.WRAPPERS, Kind.CONTRACTS)]
+    assert ["copy into your source" in text for text in texts] == [True, False]
+    for text in texts:
+        assert text.index("## Rules") < text.index("## It") < text.index("## Calling convention") < text.index("## Target")
 
 
 BASELINE = Baseline(device="h200", library="cuBLAS", version="13.1.0", latency_us=812.5)
@@ -150,9 +164,8 @@ def test_a_workload_without_counts_has_no_roofline(scripted):
     assert roofline(gemm(scripted), "a100") is None
 
 
-def test_guidance_is_a_fragment_of_the_system_message(scripted, tmp_path):
-    (tmp_path / "contract-first.md").write_text("1. Write the kernel contract first. {% raw %}\n", encoding="utf-8")
-    guidance = find_guidance("contract-first", [tmp_path / "nothing", tmp_path])
+def test_guidance_is_a_fragment_of_the_system_message(scripted):
+    guidance = Guidance(id="contract-first", text="1. Write the kernel contract first. {% raw %}")
     task = scripted.make_task(arch="sm_90a")
     arguments = {"language": Language.CUDA, "turns": 8, "profile": Profile.STRICT}
     plain = system_message(task, **arguments).content
@@ -160,19 +173,3 @@ def test_guidance_is_a_fragment_of_the_system_message(scripted, tmp_path):
     assert guided.startswith(plain.rstrip())
     assert guided.endswith("## Guidance\n1. Write the kernel contract first. {% raw %}\n")
     assert guidance.id == "contract-first" and guidance.hash.startswith("sha256:")
-
-
-@pytest.mark.parametrize("name", ["unheard", "../secret", "/etc/passwd", "", "a/b"])
-def test_guidance_that_no_folder_has_is_refused(tmp_path, name):
-    (tmp_path / "known.md").write_text("text", encoding="utf-8")
-    (tmp_path.parent / "secret.md").write_text("text", encoding="utf-8")
-    with pytest.raises(UsageError, match="unknown guidance") as refused:
-        find_guidance(name, [tmp_path])
-    assert refused.value.next_step == "known: known"
-
-
-@pytest.mark.parametrize(("data", "why"), [(b" \n", "empty"), (b"x" * 70_000, "larger"), (b"\xff\xfe", "cannot be read")])
-def test_guidance_that_is_no_page_of_text_is_refused(tmp_path, data, why):
-    (tmp_path / "bad.md").write_bytes(data)
-    with pytest.raises(UsageError, match=why):
-        find_guidance("bad", [tmp_path])

@@ -148,13 +148,16 @@ def test_every_option_is_sent_and_recorded(ptxbench, endpoint, tmp_path):
         == (config["sampling"])
     )
     assert (config["endpoint"], config["history"], config["target_speedup"]) == (endpoint.url, "latest", 2.0)
-    assert config["variants"] == ["plain"]
+    assert (config["variants"], config["pack"]) == (["all"], "auto")
 
 
 @pytest.mark.parametrize(
     ("option", "told"),
     [
         (("--guidance", "g"), "no pack has the guidance 'g'"),
+        (("--arm", "wrappers"), "no pack has the arm 'wrappers'"),
+        (("--pack", "nope"), "unknown pack 'nope'"),
+        (("--pack", "hopper"), "the pack hopper is for cuda on sm_90a, and cpu_softmax_n1024"),
         (("--variants", "nope"), "unknown prompt variant 'nope'"),
         (("--reasoning-effort", "Very High"), "reasoning_effort"),
         (("--base-url", "ftp://x"), "must be a URL"),
@@ -434,7 +437,7 @@ def test_nothing_is_asked_when_one_cell_of_a_plan_cannot_go_on(ptxbench, endpoin
     [
         (PLAN.replace("cpu_gemm_n256_k256", "cpu_gem"), "cpu_gem"),
         (PLAN.replace('["python"]', '["cuda"]'), "cuda candidates cannot target cpu"),
-        (PLAN.replace("[rules]", 'packs = ["hopper"]\n[rules]'), "unknown pack 'hopper'"),
+        (PLAN.replace("[rules]", 'packs = ["hoper"]\n[rules]'), "unknown pack 'hoper'"),
         (PLAN.replace("tasks", "task"), "sweep.task: unknown key (did you mean tasks?)"),
         (PLAN.replace('"openai/two"', '"other/two"'), "unknown model 'other/two'"),
     ],

@@ -13,6 +13,9 @@ from ptxbench.schema import Language, Profile, Record
 
 HistoryPolicy = Literal["full", "latest", "single"]
 
+OWN_PACK = "auto"
+"""Stands for the pack that is for a task's architecture and language, where there is one."""
+
 MOST = 10_000
 """Of anything that is counted in a plan: more is a slip of the keyboard."""
 Count = Annotated[int, Field(ge=1, le=MOST)]
@@ -39,11 +42,12 @@ class RunConfig(Record):
     """The protocol profile that decides outcomes."""
     feedback: FeedbackProfile = "full"
     history: HistoryPolicy = "full"
-    variants: tuple[str, ...] = ("plain",)
-    pack: str | None = None
-    """Knowledge pack that the prompt carries."""
+    variants: tuple[str, ...] | None = None
+    """Prompt variants of each task; None: the first that its pack has for it (``base``), ``("all",)``: every one."""
+    pack: str | None = OWN_PACK
+    """Knowledge pack that the prompts carry; ``auto``: each task's own, None: none."""
     arm: str | None = None
-    """Which of the pack's arms."""
+    """Which of the pack's arms; None: ``contracts``, the whole pack."""
     guidance: str | None = None
     """The pack's expert-edited fragment that the prompt carries as well."""
     seed: int = 0
@@ -66,7 +70,9 @@ class RunConfig(Record):
     @model_validator(mode="after")
     def _check(self) -> Self:
         for name in ("tasks", "variants"):
-            values: tuple[str, ...] = getattr(self, name)
+            values: tuple[str, ...] | None = getattr(self, name)
+            if values is None:
+                continue
             if not values:
                 raise ValueError(f"{name}: at least one is needed")
             if len(set(values)) != len(values):

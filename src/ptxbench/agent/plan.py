@@ -12,16 +12,15 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError, model_validator
 
-from ptxbench.agent.config import Count, HistoryPolicy, RunConfig
+from ptxbench.agent.config import OWN_PACK, Count, HistoryPolicy, RunConfig
 from ptxbench.agent.feedback import FeedbackProfile
 from ptxbench.agent.models.message import Sampling
-from ptxbench.agent.prompt import VARIANTS
 from ptxbench.agent.spending import Caps
 from ptxbench.core.errors import UsageError, nearest
 from ptxbench.schema import Language, Profile, Record
 
-NO_PACK = "none"
-"""Stands in ``packs`` for cells without a pack, beside those with one."""
+NONE = "none"
+"""Stands in ``packs`` for cells without a pack, and in ``guidance`` for cells without any, beside those with one."""
 
 
 def _each_once(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -57,10 +56,15 @@ class Sweep(Record):
     """Empty: each task's own default."""
     languages: Annotated[tuple[Language, ...], AfterValidator(_each_once)] = ()
     """Empty: by the architecture."""
-    variants: SomeNames = ("plain",)
-    """Prompt variants. They belong to one cell, and its figures pool them; ``["all"]`` takes every one."""
+    variants: Names = ()
+    """Prompt variants of cells with a pack: they belong to one cell, and its figures pool them. Empty: the first that the pack has
+    for the task, ``["all"]``: every one."""
     packs: Names = ()
+    """Empty: each task's own."""
     arms: Names = ()
+    """Empty: the whole pack."""
+    guidance: Names = ()
+    """Fragments of the packs, one a cell."""
 
     @model_validator(mode="after")
     def _models_differ(self) -> Self:
@@ -84,7 +88,6 @@ class Rules(Record):
     seed: Annotated[int, Field(ge=0)] = 0
     concurrency: Count = 8
     """Over the whole sweep."""
-    guidance: str | None = None
     target_speedup: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
 
 
@@ -101,7 +104,7 @@ class RunPlan(Record):
         """Yield the cells in order. ``name`` is the plan's, for their records."""
         sweep, rules = self.sweep, self.rules
         axes = product(sweep.choices, sweep.tasks, sweep.archs or (None,), sweep.languages or (None,))
-        for (choice, task, arch, language), (pack, arm) in product(axes, self._knowledge()):
+        for (choice, task, arch, language), (pack, arm, guidance) in product(axes, self._knowledge()):
             config = RunConfig(
                 tasks=(task,),
                 model=choice.name,
@@ -113,10 +116,10 @@ class RunPlan(Record):
                 profile=rules.protocol,
                 feedback=rules.feedback,
                 history=rules.history,
-                variants=every_variant(sweep.variants),
+                variants=(sweep.variants or None) if pack is not None else None,
                 pack=pack,
                 arm=arm,
-                guidance=rules.guidance if pack is not None or sweep.packs == () else None,
+                guidance=guidance,
                 seed=rules.seed,
                 concurrency=rules.concurrency,
                 sampling=choice.sampling or self.sampling,
@@ -124,13 +127,16 @@ class RunPlan(Record):
             )
             yield Cell(config, choice)
 
-    def _knowledge(self) -> list[tuple[str | None, str | None]]:
-        """Return packs with their arms; a cell without a pack has no arm."""
-        found: list[tuple[str | None, str | None]] = []
-        for name in self.sweep.packs or (NO_PACK,):
-            pack = None if name == NO_PACK else name
-            arms = self.sweep.arms if pack is not None or self.sweep.packs == () else ()
-            found += [(pack, arm) for arm in arms or (None,)]
+    def _knowledge(self) -> list[tuple[str | None, str | None, str | None]]:
+        """Return packs with their arms and guidance; a cell without a pack has neither."""
+        sweep = self.sweep
+        found: list[tuple[str | None, str | None, str | None]] = []
+        for pack in sweep.packs or (OWN_PACK,):
+            if pack == NONE:
+                found.append((None, None, None))
+                continue
+            fragments = (None if name == NONE else name for name in sweep.guidance or (NONE,))
+            found += [(pack, arm, guidance) for guidance in fragments for arm in sweep.arms or (None,)]
         return found
 
 
@@ -140,11 +146,6 @@ class Cell:
 
     config: RunConfig
     choice: ModelChoice
-
-
-def every_variant(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the prompt variants that names stand for: ``all`` is every one."""
-    return VARIANTS if names == ("all",) else names
 
 
 def read_plan(path: Path) -> RunPlan:

@@ -13,10 +13,8 @@ from ptxbench.agent.languages import FENCE_LABEL, NOT_JUDGED
 from ptxbench.agent.models.message import Message
 from ptxbench.agent.templating import environment
 from ptxbench.core.errors import UsageError
+from ptxbench.packs import Kind, Rendering
 from ptxbench.schema import Baseline, Language, Profile, ScalarInput, Task
-
-VARIANTS = ("plain",)
-"""Prompt variants without a pack; a pack brings its own."""
 
 
 def default_language(arch: str) -> Language:
@@ -43,13 +41,10 @@ def system_message(
     language: Language,
     turns: int,
     profile: Profile,
-    variant: str = "plain",
-    pack_text: str | None = None,
+    pack: Rendering | None = None,
     guidance: Guidance | None = None,
 ) -> Message:
-    """Return role, rules, calling convention, architecture and, when there are any, the knowledge pack and expert guidance."""
-    if variant not in VARIANTS:
-        raise UsageError(f"unknown prompt variant {variant!r}", next_step=f"known: {', '.join(VARIANTS)}")
+    """Return role, rules, the knowledge pack where there is one, calling convention, architecture and expert guidance."""
     text = (
         environment()
         .get_template("system.md.j2")
@@ -60,7 +55,10 @@ def system_message(
             label=FENCE_LABEL[language],
             turns=turns,
             profile=profile.value,
-            pack_text=pack_text,
+            pack_text=pack.text.strip() if pack is not None else None,
+            pack_has_headers=language is Language.CUDA
+            and pack is not None
+            and any(one.kind is Kind.WRAPPERS for one in pack.sections),
             guidance_text=guidance.text if guidance is not None else None,
         )
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,8 +98,11 @@ def _price_on_record(folder: Path) -> Price | None:
 def _cell_name(config: RunConfig, suite: TaskSource) -> str:
     """Return a folder's name that stays the same however the plan around the cell changes."""
     (item,) = plan(config, suite)
-    parts: Sequence[str | None] = (config.model, config.tasks[0], item.task.arch, item.language.value, config.pack, config.arm)
-    return _file_name("-".join(part for part in parts if part is not None))
+    known, guidance = item.knowledge, config.guidance
+    parts: list[str] = [config.model, config.tasks[0], item.task.arch, item.language.value]
+    parts += [known.pack, known.arm.value] if known is not None else []
+    parts += [guidance] if known is not None and guidance is not None else []
+    return _file_name("-".join(parts))
 
 
 def _file_name(text: str) -> str:

@@ -15,7 +15,7 @@ from ptxbench.agent.engine.opening import opening_messages
 from ptxbench.agent.engine.places import PlannedTask, TaskSource, plan
 from ptxbench.agent.engine.run import device_of
 from ptxbench.agent.prices import Price
-from ptxbench.agent.tokens import TokenEstimate, count_tokens
+from ptxbench.agent.tokens import TokenEstimate, count_tokens, pack_tokens, sum_of
 from ptxbench.app.directories import check_directory
 from ptxbench.app.evaluators import Evaluators
 from ptxbench.app.jobs import Job
@@ -40,6 +40,8 @@ class FirstPrompt(Record):
     system: str
     user: str
     tokens: TokenEstimate
+    pack: TokenEstimate | None = None
+    """Of them, the pack's."""
 
 
 class DryCell(Record):
@@ -136,8 +138,8 @@ def _cells(job: Job, item: PlannedTask, assumed: Assumptions, evaluator: Evaluat
         for step in read_steps(job.folder)
         if isinstance(step, TurnStep) and (step.row.key.task, step.row.key.workload) == (task.name, task.workload.uuid)
     }
-    found = []
-    for variant in config.variants:
+    found, known = [], item.knowledge
+    for variant in item.variants:
         prompt = _first_prompt(job, item, variant, device)
         names = [f"{variant}-{number}" for number in range(config.trajectories)]
         indices = [index for name in names for index in range(config.turns) if (name, index) not in done]
@@ -154,9 +156,9 @@ def _cells(job: Job, item: PlannedTask, assumed: Assumptions, evaluator: Evaluat
                 arch=task.arch,
                 language=item.language.value,
                 variant=variant,
-                pack=config.pack,
-                arm=config.arm,
-                guidance=config.guidance,
+                pack=known.pack if known is not None else None,
+                arm=known.arm.value if known is not None else None,
+                guidance=known.guidance.id if known is not None and known.guidance is not None else None,
                 trajectories=config.trajectories,
                 turns=config.trajectories * config.turns,
                 turns_done=config.trajectories * config.turns - len(indices),
@@ -177,9 +179,16 @@ def _cells(job: Job, item: PlannedTask, assumed: Assumptions, evaluator: Evaluat
 def _first_prompt(job: Job, item: PlannedTask, variant: str, device: str | None) -> FirstPrompt:
     config = job.config
     system, user = opening_messages(config, item, variant=variant, device=device)
-    counts = [count_tokens(message.content, config.model) for message in (system, user)]
-    total = counts[0].model_copy(update={"tokens": sum(count.tokens for count in counts)})
-    return FirstPrompt(system=system.content, user=user.content, tokens=total)
+    total = sum_of(count_tokens(message.content, config.model) for message in (system, user))
+    if item.knowledge is None:
+        return FirstPrompt(system=system.content, user=user.content, tokens=total)
+    rendering = item.knowledge.rendering(variant, device)
+    pack = pack_tokens(rendering, config.model)
+    if not pack.exact:
+        # Code has fewer characters a token than prose, and a pack knows which of its parts are code.
+        rest = total.tokens - count_tokens(rendering.text, config.model).tokens
+        total = pack.model_copy(update={"tokens": rest + pack.tokens})
+    return FirstPrompt(system=system.content, user=user.content, tokens=total, pack=pack)
 
 
 def _cost(price: Price | None, input_tokens: int, output_tokens: int) -> float | None:

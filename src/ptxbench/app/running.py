@@ -10,7 +10,7 @@ from pathlib import Path
 from ptxbench.agent import RunConfig, RunSummary
 from ptxbench.agent import run as play
 from ptxbench.agent.engine.events import Event, Progress
-from ptxbench.agent.engine.places import TaskSource, plan
+from ptxbench.agent.engine.places import TaskSource, plan, trajectories_of
 from ptxbench.agent.engine.slots import RequestSlots
 from ptxbench.agent.models import Model, load_model
 from ptxbench.agent.spending import Caps, Spending
@@ -105,8 +105,8 @@ async def _run_jobs(
     progress: Callable[[Job, Event], None],
     begin: Callable[[], None],
 ) -> list[RunSummary]:
-    for job in jobs:
-        plan(job.config, suite)  # What cannot be run is refused before any client is made.
+    # What cannot be run is refused before any client is made.
+    trajectories = [trajectories_of(job.config, plan(job.config, suite)) for job in jobs]
     slots = RequestSlots(jobs[0].config.concurrency)
     checked = asyncio.Barrier(len(jobs))
     models: dict[tuple[str, str | None, str | None], Model] = {}
@@ -141,7 +141,7 @@ async def _run_jobs(
                         first_rank=ahead,
                     )
                 )
-                for job, ahead in zip(jobs, accumulate((_trajectories(job) for job in jobs), initial=0), strict=False)
+                for job, ahead in zip(jobs, accumulate(trajectories, initial=0), strict=False)
             ]
     except* PtxbenchError as failures:
         raise _first(failures) from None
@@ -150,11 +150,6 @@ async def _run_jobs(
         for model in models.values():
             await model.close()
     return [task.result() for task in tasks]
-
-
-def _trajectories(job: Job) -> int:
-    config = job.config
-    return len(config.tasks) * len(config.variants) * config.trajectories
 
 
 def _first(failures: BaseExceptionGroup[PtxbenchError]) -> PtxbenchError:

@@ -27,8 +27,8 @@ def register(application: typer.Typer) -> None:
         base_url: options.BaseUrl = None,
         arch: options.Arch = None,
         language: options.LanguageName = None,
-        variants: options.Variants = "plain",
-        pack: options.Pack = None,
+        variants: options.Variants = None,
+        pack: options.Pack = "auto",
         arm: options.Arm = None,
         guidance: options.Guidance = None,
         trajectories: options.Trajectories = 4,
@@ -69,7 +69,7 @@ def register(application: typer.Typer) -> None:
         as_json = wants_json(json)
         from ptxbench.agent import RunConfig
         from ptxbench.agent.models.message import Sampling
-        from ptxbench.agent.plan import every_variant, read_plan
+        from ptxbench.agent.plan import NONE, read_plan
         from ptxbench.agent.prices import read_prices
         from ptxbench.agent.spending import Caps
         from ptxbench.app.checked import checked
@@ -104,8 +104,8 @@ def register(application: typer.Typer) -> None:
                 profile=protocol,
                 feedback=feedback.value,
                 history=history.value,
-                variants=every_variant(tuple(name for name in variants.split(",") if name)),
-                pack=pack,
+                variants=None if variants is None else tuple(name.strip() for name in variants.split(",") if name.strip()),
+                pack=None if pack == NONE else pack,
                 arm=arm,
                 guidance=guidance,
                 seed=seed,

@@ -129,7 +129,8 @@ def _say_cell(cell: DryCell) -> None:
     done = f", {cell.turns_done} of them done" if cell.turns_done else ""
     say(f"  {cell.trajectories} trajectories, {cell.turns} turns{done}, kept in {cell.folder}")
     say(f"  judged here by the {cell.backend} backend" + (f" on {cell.device}" if cell.device else ": nothing runs"))
-    say(f"  first prompt: {'' if tokens.exact else 'about '}{tokens.tokens} tokens ({tokens.counted_by})")
+    ours = f", {cell.prompt.pack.tokens} of them the pack's" if cell.prompt.pack is not None else ""
+    say(f"  first prompt: {'' if tokens.exact else 'about '}{tokens.tokens} tokens{ours} ({tokens.counted_by})")
     say(f"  cost: {_usd(cell.cost_usd)}" + (f" (prices of {cell.price.date}: {cell.price.source})" if cell.price else ""))
     if GLOBALS.verbose:
         for role, text in (("system", cell.prompt.system), ("user", cell.prompt.user)):

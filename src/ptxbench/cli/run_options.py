@@ -51,9 +51,20 @@ LanguageName = Annotated[
     Language | None,
     typer.Option("--language", metavar="LANGUAGE", help="cuda, cpp or python; by the architecture when left out."),
 ]
-Variants = Annotated[str, typer.Option("--variants", metavar="NAMES", help="Prompt variants, with commas between, or all.")]
-Pack = Annotated[str | None, typer.Option("--pack", metavar="ID", help="Knowledge pack in the prompt.")]
-Arm = Annotated[str | None, typer.Option("--arm", metavar="NAME", help="Which arm of the pack.")]
+Variants = Annotated[
+    str | None,
+    typer.Option(
+        "--variants", metavar="NAMES", help="Prompt variants of the pack, with commas between, or all; the first when left out."
+    ),
+]
+Pack = Annotated[
+    str,
+    typer.Option("--pack", metavar="ID", help="Knowledge pack in the prompt, or none; auto: the one for the task's architecture."),
+]
+Arm = Annotated[
+    str | None,
+    typer.Option("--arm", metavar="NAME", help="How much of the pack: parameters, wrappers or contracts (all of it, the default)."),
+]
 Guidance = Annotated[str | None, typer.Option("--guidance", metavar="ID", help="Expert-edited fragment of the pack.")]
 Trajectories = Annotated[int, typer.Option("--trajectories", metavar="N", min=1, help="Independent conversations per task.")]
 Turns = Annotated[

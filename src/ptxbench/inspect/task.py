@@ -8,8 +8,9 @@ from typing import Any
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 
-from ptxbench.agent.config import RunConfig
+from ptxbench.agent.config import OWN_PACK, RunConfig
 from ptxbench.agent.engine.places import PlannedTask, plan
+from ptxbench.agent.plan import NONE
 from ptxbench.app.suites import open_suite
 from ptxbench.inspect.scores import trajectory_scores
 from ptxbench.inspect.solver import Where, trajectory
@@ -27,8 +28,8 @@ def primary(
     profile: str = "strict",
     feedback: str = "full",
     history: str = "full",
-    variants: str | list[str] = "plain",
-    pack: str | None = None,
+    variants: str | list[str] | None = None,
+    pack: str = OWN_PACK,
     arm: str | None = None,
     guidance: str | None = None,
     arch: str | None = None,
@@ -49,10 +50,10 @@ def primary(
         profile: The protocol profile that decides outcomes, ``paper`` or ``strict``.
         feedback: What the model is told, ``paper`` or ``full``.
         history: How much of the conversation is sent: ``full``, ``latest`` or ``single``.
-        variants: Prompt variants, several with commas between.
-        pack: Knowledge pack that the prompt carries; ``arm`` one of its arms, ``guidance`` its expert-edited fragment.
-        arm: See ``pack``.
-        guidance: See ``pack``.
+        variants: Prompt variants of the pack, several with commas between, or ``all``; the first when left out.
+        pack: Knowledge pack that the prompt carries, or ``none``; ``auto``: the one for the task's architecture.
+        arm: How much of the pack: ``parameters``, ``wrappers`` or ``contracts``, the whole.
+        guidance: The pack's expert-edited fragment that the prompt carries as well.
         arch: ``sm_90a``, ``sm_100a`` or ``cpu``; each task's first when left out.
         language: ``cuda``, ``cpp`` or ``python``; by the architecture when left out.
         seed: Seed of the judge's inputs.
@@ -69,8 +70,8 @@ def primary(
         "profile": profile,
         "feedback": feedback,
         "history": history,
-        "variants": _list(variants),
-        "pack": pack,
+        "variants": None if variants is None else _list(variants),
+        "pack": None if pack == NONE else pack,
         "arm": arm,
         "guidance": guidance,
         "arch": arch,
@@ -83,7 +84,7 @@ def primary(
         config = RunConfig.model_validate({**settings, "model": "inspect"}, strict=False)
         planned = plan(config, open_suite([Path(folder) for folder in where.suite]))
     return Task(
-        dataset=MemoryDataset([_sample(item, variant) for item in planned for variant in config.variants], name="ptxbench"),
+        dataset=MemoryDataset([_sample(item, variant) for item in planned for variant in item.variants], name="ptxbench"),
         solver=trajectory(config=settings, where=where.model_dump(mode="json")),
         scorer=trajectory_scores(),
         epochs=trajectories,
@@ -112,6 +113,8 @@ def _sample(item: PlannedTask, variant: str) -> Sample:
             "arch": work.arch,
             "language": item.language.value,
             "variant": variant,
+            "pack": item.knowledge.pack if item.knowledge is not None else None,
+            "arm": item.knowledge.arm.value if item.knowledge is not None else None,
             "task_hash": item.task_hash,
         },
     )

@@ -10,7 +10,7 @@ from ptxbench.metrics import LIMITS, AtLimit, Row
 
 ABSENT = "–"
 UNDECIDED = "undecided"
-HIDDEN = ("suite", "judge")
+HIDDEN = ("suite", "judge", "pack text")
 """Settings that keep rows apart and are too long to read in a heading: hashes."""
 
 

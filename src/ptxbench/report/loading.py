@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ptxbench.agent.engine.ledger import STORE_NAME, EndStep, TurnStep, read_steps
-from ptxbench.agent.engine.manifest import MANIFEST_NAME, Manifest, read_manifest
+from ptxbench.agent.engine.manifest import MANIFEST_NAME, Manifest, ManifestCell, read_manifest
 from ptxbench.core.errors import StorageError, UsageError
 from ptxbench.core.store import ContentStore
 from ptxbench.metrics import NotReached, Plan
@@ -55,7 +55,7 @@ def _plans(folder: Path, manifest: Manifest, turns: list[Turn], gaps: list[EndSt
         key = cell.key
         judged = _an_evaluation(store, [turn for turn in turns if turn.key == key])
         ends = [gap for gap in gaps if (gap.place.task, gap.place.workload, gap.place.arch) == (key.task, key.workload, key.arch)]
-        counts = _counts(folder, manifest)
+        counts = _counts(folder, manifest, cell)
         plans[key] = Plan(
             **counts,
             left_out=sum(counts["turns"] - end.turn for end in ends if end.reason == "target_speedup"),
@@ -66,12 +66,12 @@ def _plans(folder: Path, manifest: Manifest, turns: list[Turn], gaps: list[EndSt
             ),
             baseline=_baseline(judged),
             device_name=judged.device.name if judged and judged.device else None,
-            settings=_settings(manifest),
+            settings=_settings(manifest, cell),
         )
     return plans
 
 
-def _settings(manifest: Manifest) -> dict[str, str]:
+def _settings(manifest: Manifest, cell: ManifestCell) -> dict[str, str]:
     """Return what else makes runs comparable (protocol section 9), in a few characters each."""
     config = manifest.config
     sampling = {
@@ -84,6 +84,7 @@ def _settings(manifest: Manifest) -> dict[str, str]:
         "sampling": ", ".join(f"{name} {value}" for name, value in sorted(sampling.items())) or "default",
         "suite": manifest.suite.partition(":")[2][:8],
         "judge": (manifest.code.judge or "unknown")[:8],
+        "pack text": "none" if cell.knowledge is None else cell.knowledge.version.partition(":")[2][:8],
     } | _caveats(manifest)
 
 
@@ -99,14 +100,15 @@ def _caveats(manifest: Manifest) -> dict[str, str]:
     return caveats
 
 
-def _counts(folder: Path, manifest: Manifest) -> dict[str, Any]:
-    """Return a run's planned variants, trajectories and turns."""
-    names = ("variants", "trajectories", "turns")
+def _counts(folder: Path, manifest: Manifest, cell: ManifestCell) -> dict[str, Any]:
+    """Return a cell's planned variants, trajectories and turns; before packs, a run's variants were those of all its cells."""
     try:
-        plan = Plan.model_validate({name: manifest.config[name] for name in names})
+        counts = {name: manifest.config[name] for name in ("trajectories", "turns")}
+        counts["variants"] = cell.variants or manifest.config["variants"]
+        plan = Plan.model_validate(counts)
     except (KeyError, ValidationError):
         raise UsageError(f"{folder / MANIFEST_NAME} does not say how many turns were planned") from None
-    return {name: getattr(plan, name) for name in names}
+    return {name: getattr(plan, name) for name in counts}
 
 
 def _an_evaluation(store: ContentStore, turns: list[Turn]) -> Evaluation | None:

@@ -61,6 +61,9 @@ class TurnHashes(Record):
     task: str
     suite: str | None = None
     pack: str | None = None
+    """The pack's text in the prompt."""
+    guidance: str | None = None
+    """The expert-edited fragment in the prompt."""
     toolchain: str | None = None
     reference: str | None = None
 

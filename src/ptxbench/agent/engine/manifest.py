@@ -14,10 +14,10 @@ from typing import Any, Protocol
 from pydantic import Field, ValidationError
 
 from ptxbench import __version__
-from ptxbench.agent.conditions import condition_of
 from ptxbench.agent.config import RunConfig
 from ptxbench.agent.engine.mismatch import cells_by_task, mismatch, short
 from ptxbench.agent.engine.places import PlannedTask
+from ptxbench.agent.knowledge import PackUse
 from ptxbench.agent.templating import templates_hash
 from ptxbench.core.atomic import write_atomic
 from ptxbench.core.errors import RunMismatch, UsageError
@@ -30,6 +30,7 @@ AGENT_PARTS = (
     "agent/prompt.py",
     "agent/goal.py",
     "agent/guidance.py",
+    "agent/knowledge.py",
     "agent/languages.py",
     "agent/history.py",
     "agent/reasoning.py",
@@ -59,10 +60,13 @@ class Identity(Protocol):
 
 
 class ManifestCell(Record):
-    """One row-to-be of the report: its key, the hash of its task, and what its first request says of the reference's latency."""
+    """One row-to-be of the report: its key, the hash of its task, what its prompts carry beside it, and in which variants."""
 
     key: CellKey
     task_hash: str
+    variants: tuple[str, ...] = ()
+    """The prompt variants that are played."""
+    knowledge: PackUse | None = None
     baseline: Baseline | None = None
     """Measured when the run began, for the feedback profile ``full``; a run that goes on says the same."""
 
@@ -162,13 +166,19 @@ class Manifest(Record):
             )
             if mine != theirs
         ]
-        now = {cell.key.model_copy(update={"run": ""}): cell.task_hash for cell in other.cells}
+        now = {cell.key.model_copy(update={"run": ""}): cell for cell in other.cells}
         cells = []
         for cell in self.cells:
-            digest = now.get(cell.key.model_copy(update={"run": ""}), cell.task_hash)
-            if digest != cell.task_hash:
-                changes.append((f"task {cell.key.task}@{cell.key.workload}", cell.task_hash, digest))
-            cells.append(cell.model_copy(update={"task_hash": digest}))
+            present = now.get(cell.key.model_copy(update={"run": ""}), cell)
+            where = f"{cell.key.task}@{cell.key.workload}"
+            if present.task_hash != cell.task_hash:
+                changes.append((f"task {where}", cell.task_hash, present.task_hash))
+            knowledge, shown = cell.knowledge, cell.knowledge
+            if knowledge is not None and present.knowledge is not None:
+                shown = knowledge.with_texts_of(present.knowledge)
+            if shown != knowledge and knowledge is not None and shown is not None:
+                changes.append((f"pack {shown.pack} for {where}", knowledge.version, shown.version))
+            cells.append(cell.model_copy(update={"task_hash": present.task_hash, "knowledge": shown}))
         if not changes:
             return self
         return self.model_copy(
@@ -270,13 +280,15 @@ def new_manifest(
                 task=item.task.name,
                 workload=item.task.workload.uuid,
                 language=item.language.value,
-                pack=config.pack,
-                arm=config.arm,
-                condition=condition_of(config),
+                pack=item.knowledge.pack if item.knowledge is not None else None,
+                arm=item.knowledge.arm.value if item.knowledge is not None else None,
+                condition=condition_of(item),
                 protocol=config.profile.value,
                 run=run,
             ),
             task_hash=item.task_hash,
+            variants=item.variants,
+            knowledge=item.knowledge.use(device) if item.knowledge is not None else None,
         )
         for item, device in planned
     )
@@ -293,6 +305,12 @@ def new_manifest(
         config=config.model_copy(update={"model": model.name}).model_dump(mode="json"),
         cells=cells,
     )
+
+
+def condition_of(item: PlannedTask) -> str | None:
+    """Return the condition that keys a cell's rows beside pack and arm."""
+    guidance = item.knowledge.guidance if item.knowledge is not None else None
+    return None if guidance is None else f"guidance:{guidance.id}"
 
 
 def _code() -> Code:

@@ -28,11 +28,17 @@ def mismatch(field: str, was: Any, now: Any) -> RunMismatch:
 
 
 def cells_by_task(cells: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return cells (a key, the hash of a task) as flat mappings under names that people know."""
-    return {
-        f"{cell['key']['task']}@{cell['key']['workload']}": {name: value for name, value in cell["key"].items() if name != "run"}
-        | {"task_hash": cell["task_hash"]}
-        for cell in cells
+    """Return cells as flat mappings under names that people know: a key, variants, hashes of the task and of what prompts carry."""
+    return {f"{cell['key']['task']}@{cell['key']['workload']}": _flat(cell) for cell in cells}
+
+
+def _flat(cell: Mapping[str, Any]) -> dict[str, Any]:
+    known = cell["knowledge"] or {}
+    return {name: value for name, value in cell["key"].items() if name != "run"} | {
+        "task_hash": cell["task_hash"],
+        "variants": cell["variants"],
+        "pack_text": known.get("texts"),
+        "guidance_text": known.get("guidance_hash"),
     }
 
 
@@ -54,7 +60,6 @@ def _differences(name: str, was: Any, now: Any) -> Iterator[tuple[str, Any, Any]
 
 
 def _is_version(name: str) -> bool:
-    """Return whether a user may accept the difference: versions of code, model, suite and tasks, and no settings."""
-    return (
-        name == "suite" or name.startswith(("code.", "model_facts")) or (name.startswith("cells.") and name.endswith(".task_hash"))
-    )
+    """Return whether a user may accept the difference: versions of code, model, suite, tasks and packs, and no settings."""
+    of_a_cell = name.startswith("cells.") and (name.endswith((".task_hash", ".guidance_text")) or ".pack_text." in name)
+    return name == "suite" or name.startswith(("code.", "model_facts")) or of_a_cell

@@ -16,5 +16,13 @@ def opening_messages(
 
     ``device``: the device table's name of where candidates run, None for nowhere. ``baseline``: the reference's latency there.
     """
-    system = system_message(planned.task, language=planned.language, turns=config.turns, profile=config.profile, variant=variant)
+    known = planned.knowledge
+    system = system_message(
+        planned.task,
+        language=planned.language,
+        turns=config.turns,
+        profile=config.profile,
+        pack=known.rendering(variant, device) if known is not None else None,
+        guidance=known.guidance if known is not None else None,
+    )
     return [system, user_message(planned.task, profile=config.profile, detail=config.feedback, device=device, baseline=baseline)]

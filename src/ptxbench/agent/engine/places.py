@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Protocol
 
-from ptxbench.agent.conditions import check_conditions
 from ptxbench.agent.config import RunConfig
-from ptxbench.agent.prompt import VARIANTS, check_language, default_language
+from ptxbench.agent.knowledge import PLAIN, Knowledge, check_conditions, installed_packs, knowledge_for
+from ptxbench.agent.prompt import check_language, default_language
 from ptxbench.core.errors import UsageError
+from ptxbench.packs import Library
 from ptxbench.schema import Language, Record, Task
 
 
@@ -38,11 +40,18 @@ class Place(Record):
         return f"{self.variant}-{self.number}"
 
 
-class PlannedTask(Record):
-    """One task of a run with its language."""
+@dataclass(frozen=True)
+class PlannedTask:
+    """One task of a run with its language, and what its prompts carry beside it; ``knowledge`` None: nothing."""
 
     task: Task
     language: Language
+    knowledge: Knowledge | None = None
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The prompt variants that the run plays."""
+        return (PLAIN,) if self.knowledge is None else self.knowledge.variants
 
     @property
     def task_hash(self) -> str:
@@ -52,18 +61,17 @@ class PlannedTask(Record):
     def places(self, config: RunConfig) -> Iterator[Place]:
         """Yield the task's trajectories, first of every variant first."""
         for number in range(config.trajectories):
-            for variant in config.variants:
+            for variant in self.variants:
                 yield Place(
                     task=self.task.name, workload=self.task.workload.uuid, arch=self.task.arch, variant=variant, number=number
                 )
 
 
-def plan(config: RunConfig, suite: TaskSource) -> list[PlannedTask]:
-    """Return the tasks that a run works on. Raises ``UsageError`` for what does not exist or does not fit together."""
-    check_conditions(config)
-    for variant in config.variants:
-        if variant not in VARIANTS:
-            raise UsageError(f"unknown prompt variant {variant!r}", next_step=f"known: {', '.join(VARIANTS)}")
+def plan(config: RunConfig, suite: TaskSource, packs: Library | None = None) -> list[PlannedTask]:
+    """Return the tasks that a run works on; ``packs`` None: those that come with ptxbench.
+
+    Raises ``UsageError`` for what does not exist or does not fit together.
+    """
     if isinstance(config.arch, dict):
         strangers = sorted(set(config.arch) - set(config.tasks))
         if strangers:
@@ -78,5 +86,11 @@ def plan(config: RunConfig, suite: TaskSource) -> list[PlannedTask]:
         seen.add(key)
         language = config.language or default_language(task.arch)
         check_language(language, task.arch)
-        planned.append(PlannedTask(task=task, language=language))
+        planned.append(PlannedTask(task, language, knowledge_for(config, task, language, packs or installed_packs())))
+    check_conditions(config, [item.knowledge for item in planned])
     return planned
+
+
+def trajectories_of(config: RunConfig, planned: list[PlannedTask]) -> int:
+    """Return how many trajectories a run plays."""
+    return sum(len(item.variants) for item in planned) * config.trajectories

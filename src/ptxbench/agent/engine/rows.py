@@ -14,7 +14,7 @@ from ptxbench.schema import CellKey, Evaluation, Turn, TurnHashes, TurnProof
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a turn comes from. ``suite`` and ``task`` are hashes."""
+    """Where a turn comes from. ``suite``, ``task``, ``pack`` (its text) and ``guidance`` are hashes."""
 
     key: CellKey
     place: Place
@@ -23,6 +23,8 @@ class Origin:
     sampling: Sampling
     suite: str
     task: str
+    pack: str | None = None
+    guidance: str | None = None
 
     def facts(self) -> dict[str, Any]:
         """Return the fields of a row that follow from the request and its reply."""
@@ -40,7 +42,8 @@ class Origin:
     def hashes(self, **more: str | None) -> TurnHashes:
         """Return the row's hashes: the request's own, and those of its evaluation."""
         request = {"prompt": self.asked.prompt, "reply": self.asked.reply, "task": self.task, "suite": self.suite}
-        return TurnHashes.model_validate({"source": None, "evaluation": None, **request, **more})
+        shown = {"pack": self.pack, "guidance": self.guidance}
+        return TurnHashes.model_validate({"source": None, "evaluation": None, **request, **shown, **more})
 
 
 def evaluated_turn(origin: Origin, judged: EvaluationStep, evaluation: Evaluation) -> Turn:

@@ -15,7 +15,7 @@ from ptxbench.agent.engine.events import Event, Progress, RunStarted, Trajectory
 from ptxbench.agent.engine.late_versions import LateVersions
 from ptxbench.agent.engine.ledger import Ledger
 from ptxbench.agent.engine.manifest import Manifest, new_manifest
-from ptxbench.agent.engine.places import Place, PlannedTask, TaskSource, plan
+from ptxbench.agent.engine.places import Place, PlannedTask, TaskSource, plan, trajectories_of
 from ptxbench.agent.engine.slots import RequestSlots
 from ptxbench.agent.engine.stage import Stage
 from ptxbench.agent.engine.trajectory import Trajectory
@@ -23,6 +23,7 @@ from ptxbench.agent.models import Model, load_model
 from ptxbench.agent.spending import Spending
 from ptxbench.core.errors import PtxbenchError
 from ptxbench.evaluate import Evaluator
+from ptxbench.packs import Library
 from ptxbench.schema import Baseline, Device, Record, Task
 
 
@@ -72,6 +73,7 @@ async def run(
     accept_changes: bool = False,
     ready: Callable[[], Awaitable[object]] | None = None,
     first_rank: int = 0,
+    packs: Library | None = None,
 ) -> RunSummary:
     """Play all trajectories of ``config`` and keep everything in ``out``; resume when ``out`` is a run directory.
 
@@ -79,13 +81,23 @@ async def run(
     may use; several runs may share them.
     ``accept_changes`` goes on in a directory of other versions and records that. ``ready`` is awaited when everything is checked
     and before the first request. ``first_rank`` is the place of the run's first trajectory among all that wait for the slots.
+    ``packs`` is where knowledge comes from, None for what comes with ptxbench.
 
     ``evaluator_for`` is called once per task; its evaluators are closed at the end. ``progress`` gets every event. Raises
     ``UsageError`` for a plan that cannot be run, ``RunMismatch`` when ``out`` was made with other settings, ``StorageError``
     when the disk is full. Faults of models and of infrastructure are no exception: their trajectories are ``incomplete``.
     """
     opening = open_run(
-        config, suite, evaluator_for, out, progress, model=model, slots=slots, spending=spending, accept_changes=accept_changes
+        config,
+        suite,
+        evaluator_for,
+        out,
+        progress,
+        model=model,
+        slots=slots,
+        spending=spending,
+        accept_changes=accept_changes,
+        packs=packs,
     )
     async with opening as opened:
         if ready is not None:
@@ -127,9 +139,10 @@ async def open_run(
     slots: RequestSlots | None = None,
     spending: Spending | None = None,
     accept_changes: bool = False,
+    packs: Library | None = None,
 ) -> AsyncIterator[OpenRun]:
     """Open a run directory for those who play its trajectories themselves; arguments and errors are those of ``run``."""
-    planned = plan(config, suite)
+    planned = plan(config, suite, packs)
     asked = model or load_model(config.model)
     evaluators: list[Evaluator] = []
     try:
@@ -217,8 +230,8 @@ async def _play(opened: OpenRun, first_rank: int) -> RunSummary:
     stage, manifest = opened.stage, opened.manifest
     config, ledger, progress = stage.config, stage.ledger, stage.progress
     done_before = ledger.turns_done
-    planned_turns = len(opened.planned) * len(config.variants) * config.trajectories * config.turns
-    trajectories = planned_turns // config.turns
+    trajectories = trajectories_of(config, opened.planned)
+    planned_turns = trajectories * config.turns
     progress(RunStarted(manifest.run, planned_turns, done_before, trajectories, tuple(ledger.rows()), config.endpoint))
 
     async def play(trajectory: Trajectory) -> TrajectoryEnded:

@@ -74,6 +74,7 @@ class Trajectory:
         """Do the steps of a turn that the journal does not hold."""
         asked, reply = await self._reply(turn, opening, exchanges)
         self._stage.versions.check_served_model(reply.served_model)
+        known = self._planned.knowledge
         origin = Origin(
             key=self._key,
             place=self._place,
@@ -82,6 +83,8 @@ class Trajectory:
             sampling=self._stage.sampling(self._place, turn),
             suite=self._stage.suite,
             task=self._task_hash,
+            pack=known.rendering(self._place.variant, self._key.device).hash if known is not None else None,
+            guidance=known.guidance.hash if known is not None and known.guidance is not None else None,
         )
         found = _find_code(reply, self._planned)
         if isinstance(found, Candidate):
