@@ -13,12 +13,15 @@ from ptxbench.packs import contracts
 from ptxbench.packs.check import check
 from ptxbench.packs.listing import source_tree
 from ptxbench.packs.loading import load
+from ptxbench.packs.manifest import Kind
 from ptxbench.packs.page import REFERENCE, Level, Page
 from ptxbench.packs.parsing import Header
+from ptxbench.packs.programs import contracts_of
 from ptxbench.packs.render import render
 from ptxbench.toolchain import locate
 
-HERE = Path(__file__).parent / "headers"
+PROGRAMS = Path(__file__).parents[1] / "gpu" / "contracts"
+FENCE_OF_CPP = re.compile(r"^```cpp\n(.*?)^```$", re.M | re.S)
 LIBRARY = load()
 FRAGMENTS = LIBRARY.fragments(LIBRARY.manifest.pack("hopper"))
 CONTRACTS = contracts.by_id(FRAGMENTS)
@@ -54,6 +57,14 @@ def test_a_contract_is_short_has_a_source_and_if_it_is_a_must_a_test_or_a_reason
 @pytest.mark.parametrize("id", [id for id, page in CONTRACTS.items() if page.front.level is Level.MUST])
 def test_a_must_shows_the_wrong_use_and_what_is_seen_of_it(id):
     assert "Wrong: " in CONTRACTS[id].body
+
+
+@pytest.mark.parametrize("id", CONTRACTS)
+def test_a_device_test_that_a_contract_names_is_a_program_that_speaks_of_it(id):
+    for test in CONTRACTS[id].front.tests:
+        program = re.search(r"^tests/gpu/contracts/test_contracts\.py::\w+\[(\w+)\]$", test)
+        assert program or not test.startswith("tests/gpu/"), test
+        assert program is None or id in contracts_of(PROGRAMS / f"{program[1]}.cu"), test
 
 
 def test_the_pack_is_sound_but_for_its_lock():
@@ -105,8 +116,7 @@ HOST = """{mark}void use_{name}(const void* base, uint64_t rows, uint64_t column
              dim3 block, cudaStream_t stream) {{
 {code}}}
 """
-PRELUDE = """#include "all.cuh"
-using namespace ptxk;
+PRELUDE = """using namespace ptxk;
 struct alignas(1024) Storage { uint8_t tile[200 * 1024]; };
 __global__ void __launch_bounds__(384, 1) kernel(const __grid_constant__ CUtensorMap map, int depth) {}
 """
@@ -138,14 +148,17 @@ SHOWN = {id: list(uses(page)) for id, page in CONTRACTS.items()}
 
 
 def test_the_right_use_of_every_contract_compiles(settings, tmp_path):
-    """One source of all, warnings of ptxas included: no wgmma made to wait, no setmaxnreg dropped, no name that is not shown."""
+    """Behind the wrappers as a prompt shows them; no remark of ptxas: no wgmma made to wait, no setmaxnreg dropped."""
     tools = locate(settings)
     source = tmp_path / "uses.cu"
     parts = [source_of(id, number, code) for id, codes in SHOWN.items() for number, code in enumerate(codes)]
     assert len(parts) >= 20
-    source.write_text(PRELUDE + "\n".join(parts), encoding="utf-8")
+    wrappers = [section.text for section in render(LIBRARY, "hopper").sections if section.kind is Kind.WRAPPERS]
+    shown = [block[1] for block in FENCE_OF_CPP.finditer("\n".join(wrappers))]
+    assert len(shown) >= 19
+    source.write_text("".join(shown) + PRELUDE + "\n".join(parts), encoding="utf-8")
     # 177 and 550: what a use is given and does not need.
-    flags = ["-std=c++17", "-arch=sm_90a", "-diag-suppress=177,550", f"-I{LIBRARY.root / 'include'}", f"-I{HERE}"]
+    flags = ["-std=c++17", "-arch=sm_90a", "-diag-suppress=177,550"]
     done = subprocess.run(
         [str(tools.nvcc), *flags, "-cubin", str(source), "-o", str(tmp_path / "uses.cubin")],
         capture_output=True,
