@@ -1,0 +1,163 @@
+// Proxy fences: ordinary writes, the fence, then TMA reads them, round after round, in shared and in global memory; and what the
+// fences cost (PTX ISA, "membar, fence", "Proxies", "Async proxy").
+#include "bounded.cuh"
+#include "boxes.cuh"
+#include "ptxk/sm90/fence.cuh"
+
+using contracts::Tally;
+using contracts::text;
+
+namespace {
+
+constexpr int kRounds = 400;
+constexpr int kBlocks = 64;
+constexpr int kWords = 32 * 16;  // a box of 2 KiB
+
+__host__ __device__ inline uint32_t word_of(uint32_t block, uint32_t round, uint32_t index) {
+  return block * 2654435761u + round * 1000003u + index * 7919u;
+}
+
+template <bool kShared>
+__device__ __forceinline__ void fence() {
+  if constexpr (kShared) {
+    ptxk::fence_proxy_async_shared();
+  } else {
+    ptxk::fence_proxy_async();
+  }
+}
+
+// Ordinary stores to shared memory, then a TMA store of them. The writers change from round to round, so that every thread's
+// stores are issued by another one.
+template <bool kShared>
+__global__ void shared_to_tma(const __grid_constant__ CUtensorMap map) {
+  __shared__ alignas(128) uint32_t box[kWords];
+  for (int round = 0; round < kRounds; ++round) {
+    for (int i = threadIdx.x; i < kWords; i += blockDim.x) {
+      const int index = (i + round * 32) % kWords;
+      box[index] = word_of(blockIdx.x, round, index);
+    }
+    fence<kShared>();
+    __syncthreads();
+    if (static_cast<int>(threadIdx.x) == round % static_cast<int>(blockDim.x)) {
+      ptxk::tma_store_2d(&map, box, 0, (blockIdx.x * kRounds + round) * 16);
+      ptxk::tma_commit();
+      ptxk::tma_wait<0>();
+    }
+    __syncthreads();
+  }
+}
+
+// Ordinary stores to global memory, then a bulk load of them by another thread of the block: needs the fence of all spaces.
+__global__ void global_to_bulk(uint32_t* scratch, uint32_t* wrong, uint32_t* lost) {
+  __shared__ alignas(128) uint32_t landed[kWords];
+  __shared__ uint64_t barrier;
+  uint32_t* mine = scratch + blockIdx.x * kWords;
+  if (threadIdx.x == 0) {
+    ptxk::mbarrier_init(&barrier, 1);
+    ptxk::fence_mbarrier_init();
+  }
+  __syncthreads();
+  uint32_t misses = 0;
+  bool failed = false;
+  for (int round = 0; round < kRounds; ++round) {
+    for (int i = threadIdx.x; i < kWords; i += blockDim.x) {
+      mine[i] = word_of(blockIdx.x, round, i);
+    }
+    fence<false>();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      ptxk::mbarrier_arrive_expect_tx(&barrier, kWords * 4);
+      ptxk::bulk_load(landed, mine, kWords * 4, &barrier);
+    }
+    failed = failed || !contracts::completes(&barrier, round % 2);
+    for (int i = threadIdx.x; i < kWords && !failed; i += blockDim.x) {
+      misses += landed[i] != word_of(blockIdx.x, round, i);
+    }
+    __syncthreads();
+  }
+  atomicAdd(wrong, misses);
+  if (failed) {
+    atomicAdd(lost, 1u);
+  }
+}
+
+// Cycles of one fence after an ordinary store to shared memory, the mean of 64, in a block of `blockDim.x` threads.
+template <int kKind>
+__global__ void cost(uint32_t* cycles) {
+  __shared__ volatile uint32_t word[1024];
+  constexpr int kTimes = 64;
+  __syncthreads();
+  const long long start = clock64();
+  for (int i = 0; i < kTimes; ++i) {
+    word[threadIdx.x] = i;
+    if constexpr (kKind == 1) {
+      ptxk::fence_proxy_async_shared();
+    } else if constexpr (kKind == 2) {
+      ptxk::fence_proxy_async();
+    } else if constexpr (kKind == 3) {
+      ptxk::fence_cluster();
+    }
+  }
+  const long long end = clock64();
+  if (threadIdx.x == 0) {
+    *cycles = static_cast<uint32_t>((end - start) / kTimes);
+  }
+}
+
+template <int kKind>
+double cost_of(int threads) {
+  contracts::Device<uint32_t> cycles(1);
+  for (int turn = 0; turn < 2; ++turn) {  // the first warms up
+    cost<kKind><<<1, threads>>>(cycles.get());
+    CUDA_FINISH("cost");
+  }
+  return cycles.read()[0];
+}
+
+template <bool kShared>
+void stores(Tally& tally) {
+  contracts::Device<uint32_t> memory(static_cast<size_t>(kBlocks) * kRounds * kWords);
+  CUtensorMap map;
+  const CUresult made = ptxk::make_tensor_map<CU_TENSOR_MAP_DATA_TYPE_UINT32, ptxk::Swizzle::none, 32, 16>(
+      &map, memory.get(), {32, uint64_t{kBlocks} * kRounds * 16}, {128});
+  tally.equal(0, static_cast<int>(made), [] { return text("CUresult of the map"); });
+  shared_to_tma<kShared><<<kBlocks, 128>>>(map);
+  CUDA_FINISH("shared_to_tma");
+  const std::vector<uint32_t> got = memory.read();
+  for (uint32_t i = 0; i < got.size(); ++i) {
+    const uint32_t block = i / (kRounds * kWords), round = i / kWords % kRounds;
+    tally.equal(word_of(block, round, i % kWords), got[i], [&] { return text("block %u round %u word %u", block, round, i % kWords); });
+  }
+}
+
+void check(contracts::Checks& checks) {
+  Tally shared, every, global;
+  stores<true>(shared);
+  checks.report("fence-proxy-async", "fence_proxy_async_shared: TMA stores what ordinary stores wrote, 400 rounds", shared);
+  stores<false>(every);
+  checks.report("fence-proxy-async", "fence_proxy_async: the same", every);
+  contracts::Device<uint32_t> scratch(kBlocks * kWords), wrong(std::vector<uint32_t>(1, 0)), lost(std::vector<uint32_t>(1, 0));
+  global_to_bulk<<<kBlocks, 128>>>(scratch.get(), wrong.get(), lost.get());
+  CUDA_FINISH("global_to_bulk");
+  global.equal(0u, wrong.read()[0], [] { return text("words"); });
+  global.equal(0u, lost.read()[0], [] { return text("threads whose wait failed"); });
+  checks.report("fence-proxy-async", "fence_proxy_async: bulk loads what ordinary stores wrote to global memory, 400 rounds", global);
+  for (const int threads : {32, 128, 256}) {
+    const double none = cost_of<0>(threads);
+    checks.measured("fence-proxy-async", text("cost after a store to shared memory, %d threads", threads),
+                    {{"store_alone_cycles", none},
+                     {"fence_proxy_async_shared_cycles", cost_of<1>(threads) - none},
+                     {"fence_proxy_async_cycles", cost_of<2>(threads) - none},
+                     {"fence_cluster_cycles", cost_of<3>(threads) - none}});
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  contracts::Checks checks(argc, argv);
+  if (checks.on_device()) {
+    check(checks);
+  }
+  return checks.status();
+}
