@@ -86,6 +86,15 @@ class Tally {
     }
   }
 
+  Tally& operator+=(const Tally& other) {
+    if (wrong_ == 0) {
+      first_ = other.first_;
+    }
+    cases_ += other.cases_;
+    wrong_ += other.wrong_;
+    return *this;
+  }
+
   uint64_t cases() const { return cases_; }
   uint64_t wrong() const { return wrong_; }
   const std::string& first() const { return first_; }
@@ -119,15 +128,18 @@ class Checks {
     }
   }
 
-  // False under --model-only.
-  bool on_device() const { return !model_only_; }
+  // False under --model-only. What is reported before this is asked is the host's word, what comes after it the device's.
+  bool on_device() {
+    device_answers_ = !model_only_;
+    return device_answers_;
+  }
 
   // `detail`: the first wrong case, or what was tried.
   void report(const char* contract, const std::string& check, uint64_t cases, uint64_t wrong, const std::string& detail = "") {
     failed_ |= wrong != 0 || cases == 0;
     std::printf("{\"contract\":%s,\"check\":%s,\"cases\":%llu,\"wrong\":%llu,\"detail\":%s,\"where\":\"%s\"}\n",
                 quoted(contract).c_str(), quoted(check).c_str(), static_cast<unsigned long long>(cases),
-                static_cast<unsigned long long>(wrong), quoted(detail).c_str(), model_only_ ? "model" : "device");
+                static_cast<unsigned long long>(wrong), quoted(detail).c_str(), device_answers_ ? "device" : "model");
     std::fflush(stdout);
   }
 
@@ -151,6 +163,7 @@ class Checks {
  private:
   bool failed_ = false;
   bool model_only_ = false;
+  bool device_answers_ = false;
 };
 
 // splitmix64: the same numbers on every machine.

@@ -146,8 +146,8 @@ class Sweep {
         }
       }
     }
-    checks.report("descriptor-strides", text("model: %s A and %s B lie where TMA's boxes lie", name_of(kA), name_of(kB)), boxes);
-    checks.report("descriptor-strides", "model: other strides ask for other elements", differ);
+    checks.report("descriptor-strides", text("%s A and %s B lie where TMA's boxes lie", name_of(kA), name_of(kB)), boxes);
+    checks.report("descriptor-strides", "other strides ask for other elements", differ);
   }
 
   template <ptxk::Major kMajor>

@@ -17,8 +17,8 @@ constexpr uint32_t bytes_of(Type type) {
   return type == Type::tf32 ? 4 : type == Type::bf16 || type == Type::f16 ? 2 : 1;
 }
 
-// Up to this magnitude every integer is exact in the type, and so are the sums of a few hundred products.
-constexpr int most(Type type) { return type == Type::e5m2 || type == Type::e4m3 ? 4 : 3; }
+// Up to this magnitude integers are tried: exact in the type, as are the sums of a hundred products in f16, f32 or s32.
+constexpr int most(Type type) { return type == Type::s8 ? 127 : type == Type::e5m2 || type == Type::e4m3 ? 4 : 3; }
 
 constexpr uint32_t float_bits(int value, int exponent_bits, int mantissa_bits) {
   const uint32_t sign = value < 0 ? 1u << (exponent_bits + mantissa_bits) : 0;
