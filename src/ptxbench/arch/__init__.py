@@ -5,11 +5,12 @@ from __future__ import annotations
 from ptxbench.arch import cpu, sm_90a, sm_100a
 from ptxbench.arch.architecture import Architecture, base_opcode
 from ptxbench.arch.devices import DEVICES, DeviceFacts, Figure
+from ptxbench.arch.measured import Measurement, measured
 from ptxbench.core.errors import UnknownArch, nearest
 
 ARCHITECTURES: dict[str, Architecture] = {arch.name: arch for arch in (sm_90a.ARCH, sm_100a.ARCH, cpu.ARCH)}
 
-__all__ = ["ARCHITECTURES", "DEVICES", "Architecture", "DeviceFacts", "Figure", "base_opcode", "get"]
+__all__ = ["ARCHITECTURES", "DEVICES", "Architecture", "DeviceFacts", "Figure", "Measurement", "base_opcode", "get", "measured"]
 
 
 def get(name: str) -> Architecture:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptxbench.arch import DeviceFacts, Figure
+from ptxbench.arch import DeviceFacts, Figure, measured
 
 ROWS = {
     "sm_count": "Streaming multiprocessors",
@@ -21,7 +21,7 @@ ROWS = {
 
 
 def device_table(facts: DeviceFacts) -> str:
-    """Return a device's figures as a Markdown table, with value, unit and source."""
+    """Return a device's figures as a Markdown table, with value, unit and source: the stated ones, then those measured."""
     major, minor = facts.compute_capability
     lines = [
         f"### {facts.name} (compute capability {major}.{minor}, nvcc target {facts.arch})",
@@ -32,6 +32,7 @@ def device_table(facts: DeviceFacts) -> str:
     for name, label in ROWS.items():
         figure: Figure = getattr(facts, name)
         lines.append(f"| {label} | {_value(figure)} | {figure.source} |")
+    lines += [f"| {one.label} | {_value(one.figure)} | {one.figure.source} |" for one in measured(facts.id)]
     return "\n".join(lines) + "\n"
 
 
