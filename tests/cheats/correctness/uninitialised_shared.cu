@@ -1,5 +1,5 @@
 // Begins its sums with what shared memory happens to hold.
-// answer: before each compared call the judge fills the shared memory of every multiprocessor with poison (fill_shared.ptx)
+// answer: protocol 3: before each compared call the judge fills the shared memory of every multiprocessor with poison (fill_shared.ptx)
 // expect: outcome=wrong_value paper=false strict=false stages=compare
 #include "gemm.cuh"
 
