@@ -14,7 +14,7 @@ from ptxbench.toolchain import locate
 
 FOLDER = Path(__file__).parents[1] / "gpu" / "contracts"
 PROGRAMS = {path.stem: path for path in found(FOLDER)}
-SAMPLED = ["shared_memory"]
+SAMPLED = ["matrix", "shared_memory"]
 
 
 @pytest.fixture(scope="module")

@@ -100,14 +100,14 @@ class Sweep {
   // The header's descriptor of a tile that starts anywhere the swizzle lets it.
   template <ptxk::Major kMajor>
   static uint64_t word(ptxk::Swizzle swizzle, int extent, int step, Random& random) {
-    const uint32_t unit = swizzle == ptxk::Swizzle::none ? 16 : ptxk::swizzle_alignment(swizzle);
+    const uint32_t unit = ptxk::swizzle_alignment(swizzle);
     const Layout layout = layout_of<kMajor>(swizzle, extent);
     const uint32_t start = unit * random.between(0, kLatestStart / unit);
     return ptxk::encode_descriptor(start, layout.leading, layout.stride, swizzle) + layout.step[step] / 16;
   }
 
   // A descriptor with another leading or stride offset, and what the model says of that: a field that is read gets whole patterns
-  // that stay in memory, one that is not read gets anything.
+  // or core matrices, one that is not read gets any number. All stay in memory, should the model be wrong.
   template <ptxk::Major kMajor>
   static std::pair<uint64_t, const char*> changed(uint64_t usual, int extent, bool leading, Random& random) {
     const ptxk::model::Descriptor before = ptxk::model::decode(usual);
@@ -120,11 +120,10 @@ class Sweep {
       return ptxk::model::element_byte(descriptor, model_of(kMajor), 2, extent - 1, 15);
     };
     const bool read = last(with(0)) != last(with(kMostStride));
-    const uint32_t pattern = before.swizzle == ptxk::model::Swizzle::none ? 16 : 8 * ptxk::model::span(before.swizzle);
-    const uint32_t unit = read ? pattern : 16, most = read ? kMostStride : (1 << 18) - 16;
+    const uint32_t unit = read ? 8 * ptxk::model::span(before.swizzle) : 16;
     uint32_t bytes = 0;
     do {
-      bytes = unit * random.between(0, most / unit);
+      bytes = unit * random.between(0, kMostStride / unit);
     } while (bytes == (leading ? before.leading : before.stride));
     return {ptxk::model::encode(with(bytes)), leading ? (read ? "another LBO is read" : "LBO is not read")
                                                       : (read ? "another SBO is read" : "SBO is not read")};

@@ -1,5 +1,5 @@
-// What descriptors do off the swizzle's pattern, recorded and not judged: no contract speaks of it, and the documentation of the base
-// offset leaves room. Figures say how many answers differ from each reading.
+// What descriptors do off the swizzle's pattern and off core matrices, recorded and not judged: no contract speaks of it, and the
+// documentation of the base offset leaves room. Figures say how many answers differ from each reading.
 #include <string>
 
 #include "elements.hpp"
@@ -108,8 +108,9 @@ void swizzle_of(contracts::Checks& checks, const contracts::Memory& memory, ptxk
   const auto given = [&](uint32_t start, uint32_t leading, uint32_t stride, uint32_t base) {
     return model::encode({start, leading, stride, base, contracts::model_of(swizzle)});
   };
-  std::vector<uint64_t> lines, bases, strides;
+  std::vector<uint64_t> chunks, lines, bases, strides;
   for (uint32_t line = 0; line < 8; ++line) {
+    chunks.insert(chunks.end(), {a, given(8192 + 16 * line, of_b.leading, of_b.stride, 0)});
     lines.insert(lines.end(), {a, given(8192 + 128 * line, of_b.leading, of_b.stride, 0)});
     for (uint32_t base = 1; base < 8; ++base) {
       bases.insert(bases.end(), {a, given(8192 + 128 * line, of_b.leading, of_b.stride, base)});
@@ -117,6 +118,7 @@ void swizzle_of(contracts::Checks& checks, const contracts::Memory& memory, ptxk
     strides.insert(strides.end(), {a, given(8192, of_b.leading, 16u * random.between(1, 255), 0)});
     strides.insert(strides.end(), {a, given(8192, 16u * random.between(1, 255), of_b.stride, 0)});
   }
+  record<kMajor>(checks, contracts::text("%s: starts on chunks 0..7 of a line, base 0", contracts::name_of(swizzle)), memory, chunks);
   record<kMajor>(checks, contracts::text("%s: starts on lines 0..7 of the pattern, base 0", contracts::name_of(swizzle)), memory, lines);
   record<kMajor>(checks, contracts::text("%s: starts on lines 0..7, base 1..7", contracts::name_of(swizzle)), memory, bases);
   record<kMajor>(checks, contracts::text("%s: strides of any 16 bytes", contracts::name_of(swizzle)), memory, strides);
@@ -129,7 +131,7 @@ int main(int argc, char** argv) {
   if (checks.on_device()) {
     contracts::Random random(77);
     const contracts::Memory memory(contracts::Type::bf16, kImage, random);
-    for (const ptxk::Swizzle swizzle : {ptxk::Swizzle::b128, ptxk::Swizzle::b64, ptxk::Swizzle::b32}) {
+    for (const ptxk::Swizzle swizzle : contracts::kSwizzles) {
       swizzle_of<Major::k>(checks, memory, swizzle, random);
       swizzle_of<Major::mn>(checks, memory, swizzle, random);
     }
