@@ -10,17 +10,21 @@ from pathlib import Path
 import pytest
 
 from ptxbench.agent.feedback import Best, evaluation_feedback, no_code_feedback
-from ptxbench.agent.feedback.profile import budget_characters
+from ptxbench.agent.feedback.counters import stall_meanings
+from ptxbench.agent.feedback.profile import CHARACTERS_PER_TOKEN, COUNTERS_BUDGET, budget_characters
+from ptxbench.evaluate.tools.counters_report import metric_table
 from ptxbench.schema import (
     Candidate,
     Correctness,
     CorrectVerdict,
+    Counters,
     Device,
     Diagnostic,
     ExecutedCount,
     Flag,
     InputSetCheck,
     KernelBuild,
+    KernelCounters,
     KernelProof,
     Language,
     MismatchPattern,
@@ -33,6 +37,7 @@ from ptxbench.schema import (
     Sanitizer,
     SanitizerFinding,
     Source,
+    Stall,
     StuckThreads,
     Violation,
     WorstElement,
@@ -273,6 +278,66 @@ def checked(name, text):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     assert text == path.read_text(encoding="utf-8")
+
+
+COUNTERS = Counters(
+    kernels=(
+        KernelCounters(
+            kernel="twice<256>(float const*, float*, int)",
+            launches=1,
+            duration_us=1234.56,
+            sm_percent=61.2,
+            dram_percent=12.5,
+            tensor_percent=58.75,
+            occupancy_percent=18.7,
+            shared_conflicts=12288,
+            shared_accesses=65536,
+            stalls=(Stall(reason="gmma", share=0.375), Stall(reason="barrier", share=0.1875), Stall(reason="unheard", share=0.02)),
+        ),
+        KernelCounters(
+            kernel=f"{HOST}/fill", launches=2, duration_us=40.96, dram_percent=80.0, shared_conflicts=1, shared_accesses=1000
+        ),
+        KernelCounters(kernel="silent", launches=1),
+    ),
+    left_out=("sm__of_another_ncu.sum",),
+)
+
+
+def test_counters_of_a_correct_kernel_are_as_recorded(scripted):
+    task, evaluation = records(scripted, Outcome.CORRECT)
+    evaluation = evaluation.model_copy(update={"counters": COUNTERS})
+    arguments = {"turn": 2, "turns": 8, "best": Best(turn=0, speedup=0.75), "task": task}
+    text = evaluation_feedback(evaluation, CANDIDATE, profile="full", **arguments)
+    checked("correct-counters", text)
+    assert HOST not in text and "another_ncu" not in text
+    paper = evaluation_feedback(evaluation, CANDIDATE, profile="paper", **arguments)
+    assert paper == (GOLDEN / "correct-paper.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("counters", [Counters(why="ncu was not found"), None])
+def test_that_nothing_was_counted_is_no_matter_of_the_kernels(scripted, counters):
+    task, evaluation = records(scripted, Outcome.CORRECT)
+    flag = Flag(code="counters_unknown", text="no hardware counters: ncu was not found")
+    evaluation = evaluation.model_copy(update={"counters": counters, "flags": (*evaluation.flags, flag)})
+    text = evaluation_feedback(evaluation, CANDIDATE, profile="full", turn=2, turns=8, best=Best(turn=0, speedup=0.75), task=task)
+    assert text == (GOLDEN / "correct-full.md").read_text(encoding="utf-8")
+
+
+def test_counters_keep_to_their_budget_and_are_the_last_to_go(scripted):
+    task, evaluation = records(scripted, Outcome.CORRECT)
+    kernel = COUNTERS.kernels[0]
+    many = Counters(kernels=tuple(kernel.model_copy(update={"kernel": f"kernel_{n}_{'x' * 150}"}) for n in range(16)))
+    text = evaluation_feedback(
+        evaluation.model_copy(update={"counters": many}), CANDIDATE, profile="full", turn=0, turns=8, best=None, task=task
+    )
+    lines = [line for line in text.splitlines() if line.startswith("- kernel_")]
+    assert 1 < len(lines) < 16 and sum(map(len, lines)) <= COUNTERS_BUDGET * CHARACTERS_PER_TOKEN
+    assert f"- … {16 - len(lines)} more left out …" in text and len(text) <= budget_characters("correct") + 1
+
+
+def test_every_stall_that_is_asked_for_is_told_in_words():
+    table = metric_table()
+    assert set(stall_meanings()) == set(table.stalls) - {table.issuing}
 
 
 OUTCOMES = [*(one for one in Outcome if one is not Outcome.NO_CODE), None]

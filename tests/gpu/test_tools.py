@@ -2,66 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from ptxbench.core.settings import Settings
-from ptxbench.evaluate.gpu import Gpu
-from ptxbench.evaluate.sandbox.child import Answer, Child
-from ptxbench.evaluate.sandbox.launch import DeviceSetup, Program, Tool
+from ptxbench.evaluate.sandbox.child import Answer
 from ptxbench.evaluate.tools import debug, locate, ncu, sanitizer
 from ptxbench.evaluate.tools.core_dump import core_dump
-from ptxbench.evaluate.tools.under import Start
-from ptxbench.schema import Candidate, ExecutedCount, Language, Limits, RunFailure, Source
-from ptxbench.toolchain import Builder, BuildResult
-from ptxbench.toolchain import locate as locate_toolchain
+from ptxbench.schema import ExecutedCount, Limits, RunFailure
 
 pytestmark = pytest.mark.gpu
 
 FAULTS = Path(__file__).parents[1] / "evaluate" / "tools" / "recorded" / "faults.cu"
 N = 1000
 LIMITS = Limits(sanitize_s=60, prove_s=60, run_s=5)
-
-
-@pytest.fixture(scope="module")
-def built(settings: Settings) -> BuildResult:
-    source = Source(path="src/faults.cu", content=FAULTS.read_text())
-    candidate = Candidate(sources=(source,), entry_point="src/faults.cu::clean", language=Language.CUDA, arch="sm_90a")
-    result = Builder(settings).build(candidate)
-    assert result.build.ok, result.build.diagnostics
-    return result
-
-
-@pytest.fixture(scope="module")
-def starting(hopper_gpu: Gpu, built: BuildResult, settings: Settings) -> Callable[[str], Start]:
-    """Return what starts children of one entry of the faulty candidate, called with 1000 floats in and 1000 out."""
-    torch = pytest.importorskip("torch", reason="lent memory needs torch")
-    from ptxbench.evaluate.device.layout import Layout, Region, Slot
-    from ptxbench.evaluate.device.lent import LentMemory
-
-    torch.zeros(1, device="cuda")  # the context that lent memory is made in
-    assert built.library is not None
-    library = built.library.read_bytes()
-    regions = [Region(name, "float32", (N,), buffer, 0, 4096, 4 * N, 12288) for buffer, name in enumerate("xy")]
-    layout = Layout((Slot(tuple(regions[:1]), tuple(regions[1:]), {}, ("x", "y")),), (12288, 12288))
-    runtime = (str(locate_toolchain(settings).cudart),)
-
-    def of(entry: str) -> Start:
-        @contextmanager
-        def begin(tool: Tool | None = None, exact: bool = False) -> Iterator[Child]:
-            with LentMemory(layout, 0) as memory:
-                memory.write(0, {"x": torch.ones(N, device="cuda")})
-                arguments = [slot.arguments() for slot in layout.slots]
-                setup = DeviceSetup(hopper_gpu.uuid, memory.lent(), arguments, 0, exact, None, runtime)
-                with Child(Program(Language.CUDA, entry, library), None, LIMITS, device=setup, tool=tool) as child:
-                    yield child
-
-        return begin
-
-    return of
 
 
 def line_of(text: str) -> int:

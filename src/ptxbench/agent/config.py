@@ -50,6 +50,8 @@ class RunConfig(Record):
     """Which of the pack's arms; None: ``contracts``, the whole pack."""
     guidance: str | None = None
     """The pack's expert-edited fragment that the prompt carries as well."""
+    profile_feedback: bool = False
+    """Whether a correct kernel is profiled and the model told where its time goes; only with ``feedback`` full, only on a GPU."""
     seed: int = 0
     """Seed of the judge's inputs."""
     concurrency: Count = 8
@@ -69,6 +71,8 @@ class RunConfig(Record):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        if self.profile_feedback and self.feedback != "full":
+            raise ValueError("profile_feedback: paper feedback tells nothing of it")
         for name in ("tasks", "variants"):
             values: tuple[str, ...] | None = getattr(self, name)
             if values is None:

@@ -85,6 +85,7 @@ class Rules(Record):
     protocol: Profile = Profile.STRICT
     feedback: FeedbackProfile = "full"
     history: HistoryPolicy = "full"
+    profile_feedback: bool = False
     seed: Annotated[int, Field(ge=0)] = 0
     concurrency: Count = 8
     """Over the whole sweep."""
@@ -116,6 +117,7 @@ class RunPlan(Record):
                 profile=rules.protocol,
                 feedback=rules.feedback,
                 history=rules.history,
+                profile_feedback=rules.profile_feedback,
                 variants=(sweep.variants or None) if pack is not None else None,
                 pack=pack,
                 arm=arm,

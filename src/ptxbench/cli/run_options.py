@@ -73,6 +73,10 @@ Turns = Annotated[
 ]
 Protocol = Annotated[Profile, typer.Option("--protocol", help="The profile that decides outcomes.")]
 FeedbackName = Annotated[Feedback, typer.Option("--feedback", help="What the model is told.")]
+ProfileFeedback = Annotated[
+    bool,
+    typer.Option("--profile-feedback", help="Profile correct kernels with Nsight Compute and tell the model where the time goes."),
+]
 HistoryName = Annotated[History, typer.Option("--history", help="How much of the conversation is sent.")]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the judge's inputs.")]
 TargetSpeedup = Annotated[

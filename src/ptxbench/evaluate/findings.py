@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from ptxbench.schema import Correctness, Flag, Latency, Profile, Proof, ReferenceVersion, RunFailure, Sanitizer
+from ptxbench.schema import Correctness, Counters, Flag, Latency, Profile, Proof, ReferenceVersion, RunFailure, Sanitizer
 from ptxbench.schema.base import Record
 
 BOTH = (Profile.PAPER, Profile.STRICT)
@@ -51,6 +51,8 @@ class Findings(Record):
     checks: tuple[Sanitizer, ...] = ()
     """Memory checkers on request: no verdict follows from them."""
     proof: Proof | None = None
+    counters: Counters | None = None
+    """On request: no verdict follows from them."""
     debug: RunFailure | None = None
     """What is known of a failure beyond ``failure``: where an illegal access happens, what a hung kernel waits for."""
     reference_us: float | None = None

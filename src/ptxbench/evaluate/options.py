@@ -33,6 +33,8 @@ class EvaluateOptions(Record):
     """Whether a kernel whose matrix instructions executed also runs with all of them giving zero, and must then be wrong."""
     checks: Checks | None = None
     """Memory checkers to run beside the stages, whatever those are; only a GPU's backend has them."""
+    counters: bool = False
+    """Whether a correct candidate is called once more for hardware counters; only a GPU's backend has them."""
     core_dump: str | None = None
     """File to keep the GPU core dump of a hang in, for cuda-gdb (``target cudacore``); only a GPU's backend makes one."""
     run_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)

@@ -67,6 +67,7 @@ def assemble(
         correctness=findings.correctness if findings else None,
         latency=findings.latency if findings else None,
         proof=proof,
+        counters=findings.counters if findings else None,
         debug=_debug(findings),
         flags=findings.flags if findings else (),
         hashes=Hashes(

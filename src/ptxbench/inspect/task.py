@@ -28,6 +28,7 @@ def primary(
     profile: str = "strict",
     feedback: str = "full",
     history: str = "full",
+    profile_feedback: bool = False,
     variants: str | list[str] | None = None,
     pack: str = OWN_PACK,
     arm: str | None = None,
@@ -50,6 +51,7 @@ def primary(
         profile: The protocol profile that decides outcomes, ``paper`` or ``strict``.
         feedback: What the model is told, ``paper`` or ``full``.
         history: How much of the conversation is sent: ``full``, ``latest`` or ``single``.
+        profile_feedback: Profile correct kernels with Nsight Compute and tell the model where their time goes.
         variants: Prompt variants of the pack, several with commas between, or ``all``; the first when left out.
         pack: Knowledge pack that the prompt carries, or ``none``; ``auto``: the one for the task's architecture.
         arm: How much of the pack: ``parameters``, ``wrappers`` or ``contracts``, the whole.
@@ -70,6 +72,7 @@ def primary(
         "profile": profile,
         "feedback": feedback,
         "history": history,
+        "profile_feedback": profile_feedback,
         "variants": None if variants is None else _list(variants),
         "pack": None if pack == NONE else pack,
         "arm": arm,

@@ -78,7 +78,7 @@ def _settings(manifest: Manifest, cell: ManifestCell) -> dict[str, str]:
         name: value for name, value in (config.get("sampling") or {}).items() if name not in ("seed", "timeout_s") and value
     }
     return {
-        "feedback": str(config.get("feedback")),
+        "feedback": f"{config.get('feedback')}{' with counters' if config.get('profile_feedback') else ''}",
         "history": str(config.get("history")),
         "turns": str(config.get("turns")),
         "sampling": ", ".join(f"{name} {value}" for name, value in sorted(sampling.items())) or "default",

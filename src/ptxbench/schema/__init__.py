@@ -4,6 +4,7 @@ from ptxbench.schema.base import PROTOCOL_VERSION, SCHEMA_VERSION, Record, Trace
 from ptxbench.schema.build import Build, Diagnostic, KernelBuild, ToolchainVersions
 from ptxbench.schema.candidate import Candidate, Source
 from ptxbench.schema.correctness import Correctness, InputSetCheck, MismatchPattern, OutputCheck, WorstElement
+from ptxbench.schema.counters import Counters, KernelCounters, Stall
 from ptxbench.schema.definition import ConstAxis, Definition, TensorSpec, VarAxis
 from ptxbench.schema.evaluation import CorrectVerdict, Device, Evaluation, Flag, Hashes
 from ptxbench.schema.failure import RunFailure, StuckThreads
@@ -20,11 +21,11 @@ from ptxbench.schema.workload import RandomInput, SafetensorsInput, ScalarInput,
 
 __all__ = [
     "PROTOCOL_VERSION", "SCHEMA_VERSION", "Baseline", "Blame", "Build", "Candidate", "CellKey", "Checker", "Clocks", "ConstAxis",
-    "CorrectVerdict", "Correctness", "Definition", "Device", "Diagnostic", "Evaluation", "ExecutedCount", "Flag", "Hashes",
-    "InputSetCheck", "KernelBuild", "KernelProof", "Language", "Latency", "Limits", "MismatchPattern", "Outcome", "OutputCheck",
-    "PolicyVerdict", "Profile", "Proof", "ProofMethod", "RandomInput", "Record", "Reference", "ReferenceVersion", "RunFailure",
-    "SafetensorsInput", "Sampler", "Sanitizer", "SanitizerFinding", "ScalarInput", "Solution", "SolutionSpec", "Source",
-    "SourceFile", "StuckThreads", "SuiteWorkload", "Task", "TaskSpec", "TensorSpec", "TokenCount", "Tolerance", "ToolchainVersions",
-    "Trace", "TraceEvaluation", "TraceRecord", "TraceStatus", "Turn", "TurnHashes", "TurnProof", "VarAxis", "Violation", "Workload",
-    "WorstElement",
+    "CorrectVerdict", "Correctness", "Counters", "Definition", "Device", "Diagnostic", "Evaluation", "ExecutedCount", "Flag",
+    "Hashes", "InputSetCheck", "KernelBuild", "KernelCounters", "KernelProof", "Language", "Latency", "Limits", "MismatchPattern",
+    "Outcome", "OutputCheck", "PolicyVerdict", "Profile", "Proof", "ProofMethod", "RandomInput", "Record", "Reference",
+    "ReferenceVersion", "RunFailure", "SafetensorsInput", "Sampler", "Sanitizer", "SanitizerFinding", "ScalarInput", "Solution",
+    "SolutionSpec", "Source", "SourceFile", "Stall", "StuckThreads", "SuiteWorkload", "Task", "TaskSpec", "TensorSpec",
+    "TokenCount", "Tolerance", "ToolchainVersions", "Trace", "TraceEvaluation", "TraceRecord", "TraceStatus", "Turn", "TurnHashes",
+    "TurnProof", "VarAxis", "Violation", "Workload", "WorstElement",
 ]  # fmt: skip

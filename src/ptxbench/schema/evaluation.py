@@ -5,6 +5,7 @@ from __future__ import annotations
 from ptxbench.schema.base import PROTOCOL_VERSION, SCHEMA_VERSION, Record
 from ptxbench.schema.build import Build
 from ptxbench.schema.correctness import Correctness
+from ptxbench.schema.counters import Counters
 from ptxbench.schema.failure import RunFailure
 from ptxbench.schema.latency import Latency
 from ptxbench.schema.outcome import Blame, Outcome, Profile
@@ -70,6 +71,8 @@ class Evaluation(Record):
     correctness: Correctness | None
     latency: Latency | None
     proof: Proof | None
+    counters: Counters | None = None
+    """Hardware counters on request, of a correct candidate; they decide nothing."""
     debug: RunFailure | None
     flags: tuple[Flag, ...]
     hashes: Hashes

@@ -44,7 +44,8 @@ async def _keep(stage: Stage, place: Place, turn: int, candidate: Candidate, eva
 
 async def _evaluate(stage: Stage, place: Place, turn: int, evaluator: Evaluator, task: Task, candidate: Candidate) -> Evaluation:
     """Evaluate until the verdict is the candidate's. Faults of the reference or of infrastructure are no verdict."""
-    options = EvaluateOptions(profile=stage.config.profile, seed=stage.config.seed)
+    config = stage.config
+    options = EvaluateOptions(profile=config.profile, seed=config.seed, counters=config.profile_feedback)
     policy = stage.retry()
     failures = 0
     while True:

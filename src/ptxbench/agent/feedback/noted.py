@@ -16,6 +16,8 @@ ABOUT_THE_MACHINE = frozenset(
         "bookkeeping_counted",
         "mutation_unknown",
         "sanitizer_unknown",
+        "counters_unknown",
+        "counters_left_out",
     }
 )
 TOLD_ELSEWHERE = frozenset({"work_share"})

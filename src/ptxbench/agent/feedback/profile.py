@@ -15,6 +15,9 @@ TOKEN_BUDGET: Mapping[str, int] = {"compile_error": 3000, "sanitizer_error": 200
 """Most tokens of one feedback text by outcome; ``DEFAULT_BUDGET`` for the others."""
 DEFAULT_BUDGET = 1500
 
+COUNTERS_BUDGET = 500
+"""Most tokens of the counters in it."""
+
 CUT_NOTICE = 60
 """Characters that are kept for the line that says what was left out."""
 

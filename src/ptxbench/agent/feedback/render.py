@@ -7,6 +7,7 @@ from typing import Any
 
 from ptxbench import arch as architectures
 from ptxbench.agent.feedback.breaches import digest_violations
+from ptxbench.agent.feedback.counters import digest_counters
 from ptxbench.agent.feedback.digest import Digest, digest_diagnostics
 from ptxbench.agent.feedback.excerpt import Sources
 from ptxbench.agent.feedback.hiding import without_paths
@@ -20,7 +21,12 @@ from ptxbench.agent.templating import environment
 from ptxbench.schema import Candidate, Evaluation, Language, Outcome, Profile, Task
 from ptxbench.schema.turn import DISTRUSTED_FLAGS
 
-SPARED_FIRST: tuple[tuple[str, Any], ...] = (("warnings", Digest()), ("resources", ResourceReport()), ("flags", ()))
+SPARED_FIRST: tuple[tuple[str, Any], ...] = (
+    ("warnings", Digest()),
+    ("resources", ResourceReport()),
+    ("flags", ()),
+    ("counters", Digest()),
+)
 """Sections that a text which is too long does without, in this order, before anything of it is cut."""
 
 
@@ -76,6 +82,7 @@ def evaluation_feedback(
         stuck=digest_stuck(debug.stuck, sources, budget * 2 // 3) if debug and full else Digest(),
         has_stuck=debug is not None and bool(debug.stuck),
         resources=report(build.kernels, arch, shown.device.id if shown.device else None) if build and full else ResourceReport(),
+        counters=digest_counters(shown.counters) if full else Digest(),
         flags=flags_that_matter(shown.flags, share_is_told=share is not None) if full else (),
         failing_sets=_sets(shown, right=False),
         passing_sets=_sets(shown, right=True),

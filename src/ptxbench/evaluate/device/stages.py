@@ -36,8 +36,8 @@ from ptxbench.evaluate.sandbox.child import Child
 from ptxbench.evaluate.sandbox.launch import DeviceSetup, Program, Tool
 from ptxbench.evaluate.sandbox.protections import weak_spots
 from ptxbench.evaluate.time import Timed
-from ptxbench.evaluate.tools import debug, sanitizer
-from ptxbench.schema import Flag, RunFailure, Sanitizer
+from ptxbench.evaluate.tools import counters, debug, sanitizer
+from ptxbench.schema import Counters, Flag, RunFailure, Sanitizer
 
 if TYPE_CHECKING:
     from ptxbench.evaluate.device.bench import GpuBench
@@ -95,6 +95,7 @@ class GpuStages:
         proving = Proving(self._request, self._held, self._start)
         timing = self._new_timing()
         explained: RunFailure | None = None
+        counted: Counters | None = None
         with self._start() as child:
             self._seconds["start"] = child.start_s
             failure = self._load(child)
@@ -136,6 +137,8 @@ class GpuStages:
             self._timed("prove", lambda: proving.cross_check(self._memory))
             if self._request.options.prove_by_mutation:
                 self._timed("mutate", lambda: self._prove_by_mutation(proving))
+        if right and clean and failure is None and compared.complete and self._request.options.counters:
+            counted = self._timed("counters", self._count)
         if failure is not None and wants("debug"):
             failed = failure.failure
             explained = self._timed("debug", lambda: self._explain(failed, checked))
@@ -150,6 +153,7 @@ class GpuStages:
             latency=timed.latency,
             sanitizer=checked,
             proof=proving.proof,
+            counters=counted,
             debug=explained,
             flags=(*self._flags, *timed.flags, *proving.flags),
             seconds=self._seconds,
@@ -180,6 +184,16 @@ class GpuStages:
         if checked.status == "unknown":
             self._flags.append(unknown_flag(checked))
         return checked
+
+    def _count(self) -> Counters:
+        """Return the hardware counters of one call; that there are none is a fault of the machine's, and a flag."""
+        self._announce("counters", self._limits.prove_s + 240.0)  # two processes to start under ncu, and a report to print
+        counted = counters.count(self._start, self._gpu.kernels, self._limits)
+        if counted.why is not None:
+            self._flags.append(Flag(code="counters_unknown", text=f"no hardware counters: {counted.why}"))
+        elif counted.left_out:
+            self._flags.append(Flag(code="counters_left_out", text=f"this ncu does not know {', '.join(counted.left_out)}"[:600]))
+        return counted
 
     def _with_checks(self, findings: Findings) -> Findings:
         """Add what the checkers on request found; what was lent to the stages is free again."""

@@ -52,14 +52,14 @@ def count(start: Start, kernels: Sequence[KernelBuild], limits: Limits, settings
         more = {"NV_COMPUTE_PROFILER_DISABLE_STOCK_FILE_DEPLOYMENT": "1"}
         tool = Tool(_command(program, report, log), environment(folder) | more)
         ended = run_under(tool, start, _profile, exact=False, seconds=limits.prove_s)
-        said = _read_log(log)
+        said = read_log(log)
         if NO_PERMISSION in said:
             return Executed(why=f"this user may not read performance counters ({NO_PERMISSION})", permission=True)
         why = ended.why
         if why is None and ended.failure is not None:
             why = f"the candidate failed under it: {in_one_line(ended.failure.text)}"
         if why is None and ended.status != 0:
-            why = f"it ended with status {ended.status}: {in_one_line(_error(said))}"
+            why = f"it ended with status {ended.status}: {in_one_line(error_of(said))}"
         if why is not None:
             return Executed(why=why)
         try:
@@ -91,7 +91,7 @@ def _command(program: Path, report: Path, log: Path) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _read_log(log: Path) -> str:
+def read_log(log: Path) -> str:
     """Return what ncu itself said; nothing of the candidate's output is in that file."""
     try:
         return read_file(log, _LOG_BYTES).decode("utf-8", "replace")
@@ -99,6 +99,7 @@ def _read_log(log: Path) -> str:
         return ""
 
 
-def _error(said: str) -> str:
+def error_of(said: str) -> str:
+    """Return ncu's own errors in its log as one line."""
     lines = [line.partition("==ERROR==")[2].strip() for line in said.splitlines() if "==ERROR==" in line]
     return "; ".join(lines) or "it said nothing"
