@@ -182,7 +182,7 @@ class Evidence:
             if sound and not self.changed_since(bundle, headers):
                 return Status.EXECUTED
         of_models = [test.startswith(f"{MODELS}::") for test in page.front.tests]
-        if headers and not all(of_models):
+        if not all(of_models) and (headers or page.front.status is Status.COMPILED):
             return Status.COMPILED
         if any(of_models):
             return Status.MODELLED
