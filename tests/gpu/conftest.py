@@ -19,7 +19,7 @@ from ptxbench.evaluate.gpu import Gpu
 from ptxbench.evaluate.sandbox.child import Child
 from ptxbench.evaluate.sandbox.launch import DeviceSetup, Program, Tool
 from ptxbench.evaluate.tools.under import Start
-from ptxbench.schema import Candidate, Evaluation, Language, Limits, Source
+from ptxbench.schema import Candidate, Evaluation, Language, Limits, Source, Task
 from ptxbench.suite import load
 from ptxbench.suite.kernels import kernel_path
 from ptxbench.toolchain import Builder, BuildResult, read_candidate
