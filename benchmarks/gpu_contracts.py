@@ -53,7 +53,7 @@ def bundled(answers: list[Answers], faults: dict[str, str], programs: list[Path]
 
 
 def table(bundle: Bundle, seconds: dict[str, float]) -> str:
-    """Return a line for each contract and for each program, and every check that was wrong."""
+    """Return all figures, a line for each contract and for each program, and last every check that was wrong."""
     checks, cases, wrong = Counter[str](), Counter[str](), Counter[str]()
     for check in bundle.checks:
         checks[check.contract] += 1
@@ -73,7 +73,6 @@ def table(bundle: Bundle, seconds: dict[str, float]) -> str:
         for check in bundle.checks
         if check.failed
     ]
-    lines += [f"FIGURES {one.program}: {one.contract}: {one.check}: {json.dumps(dict(one.figures))}" for one in bundle.figures]
     return "\n".join(lines) + "\n"
 
 
