@@ -31,37 +31,30 @@ class Chosen:
     figure: str
 
 
-def _latency(name: str, label: str, unit: str, check: str, figure: str) -> Chosen:
-    return Chosen(name, label, unit, "latency", check, figure)
+def _latency(name: str, label: str, check: str, figure: str) -> Chosen:
+    return Chosen(name, label, "cycles", "latency", check, figure)
 
 
 _MEMORY, _READS = "a load past L1", "reads by all SMs, 16 bytes a thread"
 _BOXES = "boxes of 64 x 128 bf16 (16 KiB) from L2, one SM"
+_WGMMA = "m64n256k16 of bf16 on one SM, cycles of one"
 _FENCES = "cost after a store to shared memory, 128 threads"
 
 CHOSEN = (
-    _latency("clock", "SM clock while measuring", "MHz", "clock of an SM while these figures were taken", "clock_mhz"),
-    _latency("shared_latency", "Shared memory, load latency", "cycles", "a load from shared memory", "latency_cycles"),
-    _latency("dsmem_latency", "DSMEM, load latency", "cycles", "a load from another block's shared memory", "latency_cycles"),
-    _latency("l2_latency", "L2, load latency", "cycles", _MEMORY, "l2_latency_cycles"),
-    _latency("memory_latency", "Device memory, load latency", "cycles", _MEMORY, "memory_latency_cycles"),
-    _latency("l2_read", "L2, read by all SMs", "TB/s", _READS, "l2_tb_per_s"),
-    _latency("memory_read", "Device memory, read by all SMs", "TB/s", _READS, "memory_tb_per_s"),
-    _latency("tma_latency", "TMA box of 16 KiB from L2, issue to barrier", "cycles", _BOXES, "latency_cycles"),
-    _latency("tma_rate", "TMA from L2 into one SM, 4 such boxes in flight", "B/cycle", _BOXES, "bytes_per_cycle_4_in_flight"),
-    _latency(
-        "mbarrier_round", "mbarrier arrive and wait, one thread", "cycles", "mbarrier of one thread", "arrive_and_wait_cycles"
-    ),
-    _latency("cluster_barrier", "cluster_sync, 2 blocks", "cycles", "cluster of 2 blocks of 128 threads", "sync_cycles"),
+    Chosen("clock", "SM clock while measuring", "MHz", "latency", "clock of an SM while these figures were taken", "clock_mhz"),
+    _latency("shared_latency", "Shared memory, load latency", "a load from shared memory", "latency_cycles"),
+    _latency("dsmem_latency", "DSMEM, load latency", "a load from another block's shared memory", "latency_cycles"),
+    _latency("l2_latency", "L2, load latency", _MEMORY, "l2_latency_cycles"),
+    _latency("memory_latency", "Device memory, load latency", _MEMORY, "memory_latency_cycles"),
+    Chosen("l2_read", "L2, read by all SMs", "TB/s", "rates", _READS, "l2_tb_per_s"),
+    Chosen("memory_read", "Device memory, read by all SMs", "TB/s", "rates", _READS, "memory_tb_per_s"),
+    Chosen("tma_latency", "TMA box of 16 KiB from L2, issue to barrier", "cycles", "rates", _BOXES, "latency_cycles"),
+    Chosen("tma_rate", "TMA into one SM, 4 such boxes in flight", "B/cycle", "rates", _BOXES, "bytes_per_cycle_4_in_flight"),
+    _latency("mbarrier_round", "mbarrier arrive and wait, one thread", "mbarrier of one thread", "arrive_and_wait_cycles"),
+    _latency("cluster_barrier", "cluster_sync, 2 blocks", "cluster of 2 blocks of 128 threads", "sync_cycles"),
     Chosen("fence_shared", "fence_proxy_async_shared", "cycles", "fences", _FENCES, "fence_proxy_async_shared_cycles"),
     Chosen("fence_all", "fence_proxy_async", "cycles", "fences", _FENCES, "fence_proxy_async_cycles"),
-    _latency(
-        "wgmma_m64n256k16",
-        "wgmma m64n256k16 bf16, one SM, 2 warpgroups",
-        "cycles",
-        "m64n256k16 of bf16 on one SM, cycles of one",
-        "two_warpgroups_cycles",
-    ),
+    Chosen("wgmma_m64n256k16", "wgmma m64n256k16 bf16, 2 warpgroups", "cycles", "rates", _WGMMA, "two_warpgroups_cycles"),
 )
 
 

@@ -68,7 +68,8 @@ void barriers(contracts::Checks& checks) {
     const std::vector<uint32_t> got = consumed.read();
     for (uint32_t i = 0; i < kRounds * kSide; ++i) {
       const uint32_t expected = i / kSide * 1000003u + (kSide - 1 - i % kSide);
-      handed.equal(expected, got[i], [&] { return text("barriers %d and %d, round %u, word %u", full, full + 1, i / kSide, i % kSide); });
+      handed.equal(expected, got[i],
+                   [&] { return text("barriers %d and %d, round %u, word %u", full, full + 1, i / kSide, i % kSide); });
     }
   }
   checks.report("named-barrier", "arrive and sync hand a buffer to and fro, barriers 1 to 15", handed);

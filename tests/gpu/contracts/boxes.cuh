@@ -90,7 +90,10 @@ struct Tensor {
 };
 
 inline const char* swizzle_name(ptxk::Swizzle swizzle) {
-  return swizzle == ptxk::Swizzle::b128 ? "128B" : swizzle == ptxk::Swizzle::b64 ? "64B" : swizzle == ptxk::Swizzle::b32 ? "32B" : "none";
+  return swizzle == ptxk::Swizzle::b128  ? "128B"
+         : swizzle == ptxk::Swizzle::b64 ? "64B"
+         : swizzle == ptxk::Swizzle::b32 ? "32B"
+                                         : "none";
 }
 
 // A tensor somewhat larger than its box along every dimension; the map is made by the pack's make_tensor_map,

@@ -26,8 +26,8 @@ __global__ void loads(const uint4* from, uint4* to, int count, Policy policy) {
 
 // A box of the first tensor with a hint, stored to the second with a hint; of rank 1 to 5 along one dimension of many rows.
 template <int kRank>
-__global__ void boxes(const __grid_constant__ CUtensorMap from, const __grid_constant__ CUtensorMap to, uint32_t bytes, Policy policy,
-                      int* completed) {
+__global__ void boxes(const __grid_constant__ CUtensorMap from, const __grid_constant__ CUtensorMap to, uint32_t bytes,
+                      Policy policy, int* completed) {
   __shared__ alignas(128) uint32_t box[2048];
   __shared__ uint64_t barrier;
   if (threadIdx.x == 0) {
@@ -89,7 +89,8 @@ void try_boxes(Tally& maps, Tally& copied) {
     });
     const std::vector<uint8_t> got = to.memory->read();
     for (size_t i = 0; i < expected.size(); ++i) {
-      copied.equal(expected[i], got[i], [&] { return text("%dD, evict %s, byte %zu", kRank, policy == kFirst ? "first" : "last", i); });
+      copied.equal(expected[i], got[i],
+                   [&] { return text("%dD, evict %s, byte %zu", kRank, policy == kFirst ? "first" : "last", i); });
     }
   }
 }
@@ -134,8 +135,8 @@ void check(contracts::Checks& checks) {
   contracts::Random random(0xCA5E);
   std::vector<uint4> words(1 << 16);
   for (uint4& word : words) {
-    word = make_uint4(static_cast<uint32_t>(random.next()), static_cast<uint32_t>(random.next()), static_cast<uint32_t>(random.next()),
-                      static_cast<uint32_t>(random.next()));
+    word = make_uint4(static_cast<uint32_t>(random.next()), static_cast<uint32_t>(random.next()),
+                      static_cast<uint32_t>(random.next()), static_cast<uint32_t>(random.next()));
   }
   const contracts::Device<uint4> from(words);
   contracts::Device<uint4> to(words.size());

@@ -1,29 +1,22 @@
 // Shared memory of other blocks of a cluster: loads and stores, a fence, asynchronous stores and bulk copies with their bytes on
 // the receiver's barrier (PTX ISA, "mapa", "st.async", "cp.async.bulk", "membar, fence").
-#include "bounded.cuh"
 #include "check.hpp"
+#include "meeting.cuh"
 #include "ptxk/common/ring.cuh"
-#include "ptxk/sm90/cluster.cuh"
 #include "ptxk/sm90/dsmem.cuh"
 #include "ptxk/sm90/fence.cuh"
 #include "ptxk/sm90/launch.cuh"
 
+using contracts::all_meet;
 using contracts::Tally;
 using contracts::text;
 
 namespace {
 
 constexpr int kThreads = 128;
-constexpr unsigned kSizes[] = {2, 4, 8};
 
 __device__ uint32_t secret(int round, uint32_t from, uint32_t to, uint32_t index) {
   return round * 1000003u + from * 65537u + to * 8191u + index;
-}
-
-// cluster_sync is .aligned: warps come to it whole.
-__device__ __forceinline__ void all_meet() {
-  __syncthreads();
-  ptxk::cluster_sync();
 }
 
 // Everyone writes a row of everyone's inbox, then reads the inboxes of all.
@@ -213,7 +206,7 @@ uint32_t expected_secret(int round, uint32_t from, uint32_t index) { return roun
 void check(contracts::Checks& checks) {
   Tally stored, loaded, fenced, answered[kQuestions], copied, lost;
   const std::vector<uint32_t> zero(1, 0);
-  for (const unsigned size : kSizes) {
+  for (const unsigned size : contracts::kClusterSizes) {
     contracts::Device<uint32_t> first(zero), second(zero);
     CUDA_MUST(ptxk::launch_cluster(stores_and_loads, dim3(size * 2), dim3(kThreads), size, 0, nullptr, first.get(), second.get()));
     CUDA_FINISH("stores_and_loads");

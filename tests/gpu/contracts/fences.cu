@@ -17,18 +17,20 @@ __host__ __device__ inline uint32_t word_of(uint32_t block, uint32_t round, uint
   return block * 2654435761u + round * 1000003u + index * 7919u;
 }
 
-template <bool kShared>
+enum Fence { kShared, kEvery, kNone, kIssuer };
+
+template <Fence kFence>
 __device__ __forceinline__ void fence() {
-  if constexpr (kShared) {
+  if constexpr (kFence == kShared) {
     ptxk::fence_proxy_async_shared();
-  } else {
+  } else if constexpr (kFence == kEvery) {
     ptxk::fence_proxy_async();
   }
 }
 
 // Ordinary stores to shared memory, then a TMA store of them. The writers change from round to round, so that every thread's
 // stores are issued by another one.
-template <bool kShared>
+template <Fence kFence>
 __global__ void shared_to_tma(const __grid_constant__ CUtensorMap map) {
   __shared__ alignas(128) uint32_t box[kWords];
   for (int round = 0; round < kRounds; ++round) {
@@ -36,9 +38,12 @@ __global__ void shared_to_tma(const __grid_constant__ CUtensorMap map) {
       const int index = (i + round * 32) % kWords;
       box[index] = word_of(blockIdx.x, round, index);
     }
-    fence<kShared>();
+    fence<kFence>();
     __syncthreads();
     if (static_cast<int>(threadIdx.x) == round % static_cast<int>(blockDim.x)) {
+      if constexpr (kFence == kIssuer) {
+        ptxk::fence_proxy_async_shared();
+      }
       ptxk::tma_store_2d(&map, box, 0, (blockIdx.x * kRounds + round) * 16);
       ptxk::tma_commit();
       ptxk::tma_wait<0>();
@@ -63,7 +68,7 @@ __global__ void global_to_bulk(uint32_t* scratch, uint32_t* wrong, uint32_t* los
     for (int i = threadIdx.x; i < kWords; i += blockDim.x) {
       mine[i] = word_of(blockIdx.x, round, i);
     }
-    fence<false>();
+    fence<kEvery>();
     __syncthreads();
     if (threadIdx.x == 0) {
       ptxk::mbarrier_arrive_expect_tx(&barrier, kWords * 4);
@@ -114,34 +119,41 @@ double cost_of(int threads) {
   return cycles.read()[0];
 }
 
-template <bool kShared>
+template <Fence kFence>
 void stores(Tally& tally) {
   contracts::Device<uint32_t> memory(static_cast<size_t>(kBlocks) * kRounds * kWords);
   CUtensorMap map;
   const CUresult made = ptxk::make_tensor_map<CU_TENSOR_MAP_DATA_TYPE_UINT32, ptxk::Swizzle::none, 32, 16>(
       &map, memory.get(), {32, uint64_t{kBlocks} * kRounds * 16}, {128});
   tally.equal(0, static_cast<int>(made), [] { return text("CUresult of the map"); });
-  shared_to_tma<kShared><<<kBlocks, 128>>>(map);
+  shared_to_tma<kFence><<<kBlocks, 128>>>(map);
   CUDA_FINISH("shared_to_tma");
   const std::vector<uint32_t> got = memory.read();
   for (uint32_t i = 0; i < got.size(); ++i) {
     const uint32_t block = i / (kRounds * kWords), round = i / kWords % kRounds;
-    tally.equal(word_of(block, round, i % kWords), got[i], [&] { return text("block %u round %u word %u", block, round, i % kWords); });
+    tally.equal(word_of(block, round, i % kWords), got[i],
+                [&] { return text("block %u round %u word %u", block, round, i % kWords); });
   }
 }
 
 void check(contracts::Checks& checks) {
-  Tally shared, every, global;
-  stores<true>(shared);
+  Tally shared, every, global, none, issuer;
+  stores<kShared>(shared);
   checks.report("fence-proxy-async", "fence_proxy_async_shared: TMA stores what ordinary stores wrote, 400 rounds", shared);
-  stores<false>(every);
+  stores<kEvery>(every);
   checks.report("fence-proxy-async", "fence_proxy_async: the same", every);
   contracts::Device<uint32_t> scratch(kBlocks * kWords), wrong(std::vector<uint32_t>(1, 0)), lost(std::vector<uint32_t>(1, 0));
   global_to_bulk<<<kBlocks, 128>>>(scratch.get(), wrong.get(), lost.get());
   CUDA_FINISH("global_to_bulk");
   global.equal(0u, wrong.read()[0], [] { return text("words"); });
   global.equal(0u, lost.read()[0], [] { return text("threads whose wait failed"); });
-  checks.report("fence-proxy-async", "fence_proxy_async: bulk loads what ordinary stores wrote to global memory, 400 rounds", global);
+  checks.report("fence-proxy-async", "fence_proxy_async: bulk loads what ordinary stores wrote to global memory, 400 rounds",
+                global);
+  stores<kNone>(none);
+  stores<kIssuer>(issuer);
+  const auto share = [](const Tally& tally) { return static_cast<double>(tally.wrong()) / static_cast<double>(tally.cases()); };
+  checks.measured("fence-proxy-async", "share of words that were stale: undefined, so whatever it is",
+                  {{"without_fence_share", share(none)}, {"fence_in_issuer_alone_share", share(issuer)}});
   for (const int threads : {32, 128, 256}) {
     const double none = cost_of<0>(threads);
     checks.measured("fence-proxy-async", text("cost after a store to shared memory, %d threads", threads),

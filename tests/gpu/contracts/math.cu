@@ -28,8 +28,8 @@ float float_of(uint32_t bits) {
 // A small floating-point format by its definition: the finite values are m * 2^(e - bias - mantissa).
 struct Format {
   const char* name;
-  int mantissa;  // bits
-  int exponent;  // bits
+  int mantissa;     // bits
+  int exponent;     // bits
   bool infinities;  // else all ones is NaN and what is too large becomes the largest finite value
 
   int bias() const { return (1 << (exponent - 1)) - 1; }
@@ -76,13 +76,15 @@ __global__ void pack(const float* low, const float* high, uint32_t* bf16, uint32
   }
 }
 
-// Values of the format, the middles between them, and the floats next to the middles; then floats of any bits; then what is special.
+// Values of the format, the middles between them, and the floats next to the middles; then floats of any bits; then what is
+// special.
 std::vector<float> interesting(Random& random) {
   std::vector<float> all;
   for (const Format& format : {kBf16, kF16, kE4m3}) {
     for (uint32_t i = 0; i < format.largest(); i += format.mantissa > 3 ? random.between(1, 40) : 1) {
       const float middle = static_cast<float>((format.value(i) + format.value(i + 1)) / 2);
-      for (const float x : {static_cast<float>(format.value(i)), middle, std::nextafter(middle, 0.0f), std::nextafter(middle, 1e38f)}) {
+      for (const float x :
+           {static_cast<float>(format.value(i)), middle, std::nextafter(middle, 0.0f), std::nextafter(middle, 1e38f)}) {
         all.push_back(random.next() % 2 ? x : -x);
       }
     }
@@ -92,8 +94,8 @@ std::vector<float> interesting(Random& random) {
     all.push_back(std::isnan(x) ? 1.0f : x);
   }
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
-  for (const float x : {0.0f, -0.0f, inf, -inf, nan, 448.0f, 449.0f, 463.9f, 464.0f, 480.0f, 1e9f, -1e9f, 65504.0f, 65519.9f, 65520.0f,
-                        3.3895314e38f, 3.4028235e38f, 1e-40f}) {
+  for (const float x : {0.0f, -0.0f, inf, -inf, nan, 448.0f, 449.0f, 463.9f, 464.0f, 480.0f, 1e9f, -1e9f, 65504.0f, 65519.9f,
+                        65520.0f, 3.3895314e38f, 3.4028235e38f, 1e-40f}) {
     all.push_back(x);
   }
   return all;
@@ -138,9 +140,11 @@ void packers(contracts::Checks& checks) {
     const uint32_t mask = (1u << width) - 1;
     for (int i = 0; i < count; ++i) {
       const uint32_t word = word_at(i);
-      for (const auto& [x, part, which] : {std::tuple{low[i], word & mask, "low"}, std::tuple{high[i], word >> width & mask, "high"}}) {
+      for (const auto& [x, part, which] :
+           {std::tuple{low[i], word & mask, "low"}, std::tuple{high[i], word >> width & mask, "high"}}) {
         tally.holds(same(format, x, part), [&, x = x, part = part, which = which] {
-          return text("%s of %a (0x%08x): expected 0x%x, got 0x%x", which, static_cast<double>(x), bits_of(x), format.rounded(x), part);
+          return text("%s of %a (0x%08x): expected 0x%x, got 0x%x", which, static_cast<double>(x), bits_of(x), format.rounded(x),
+                      part);
         });
       }
     }
@@ -175,8 +179,8 @@ void powers(contracts::Checks& checks) {
   }
   const size_t regular = x.size();
   const float inf = std::numeric_limits<float>::infinity();
-  const float special[][2] = {{-inf, 0.0f}, {inf, inf}, {0.0f, 1.0f}, {-0.0f, 1.0f}, {1.0f, 2.0f}, {-1.0f, 0.5f}, {128.0f, inf},
-                              {1e9f, inf}, {-127.0f, 0.0f}, {-149.0f, 0.0f}, {-1e9f, 0.0f}, {1e-40f, 1.0f}};
+  const float special[][2] = {{-inf, 0.0f},  {inf, inf},  {0.0f, 1.0f},    {-0.0f, 1.0f},   {1.0f, 2.0f},  {-1.0f, 0.5f},
+                              {128.0f, inf}, {1e9f, inf}, {-127.0f, 0.0f}, {-149.0f, 0.0f}, {-1e9f, 0.0f}, {1e-40f, 1.0f}};
   for (const auto& pair : special) {
     x.push_back(pair[0]);
   }
@@ -193,12 +197,14 @@ void powers(contracts::Checks& checks) {
     const double truth = std::exp2(static_cast<double>(x[i]));
     const double error = std::fabs(y[i] - truth) / truth;
     worst = error > worst ? error : worst;
-    relative.holds(error <= kBound, [&] { return text("2^%a: relative error 2^%.2f", static_cast<double>(x[i]), std::log2(error)); });
+    relative.holds(error <= kBound,
+                   [&] { return text("2^%a: relative error 2^%.2f", static_cast<double>(x[i]), std::log2(error)); });
   }
   for (size_t i = regular; i < x.size(); ++i) {
     specials.equal(special[i - regular][1], y[i], [&] { return text("2^%g", static_cast<double>(x[i])); });
   }
-  checks.report("exp2-scale", "exp2_fast from 2^-126 to 2^128: relative error at most 2^-22", relative, text("worst 2^%.3f", std::log2(worst)));
+  checks.report("exp2-scale", "exp2_fast from 2^-126 to 2^128: relative error at most 2^-22", relative,
+                text("worst 2^%.3f", std::log2(worst)));
   checks.report("exp2-scale", "exp2_fast: infinities, exact powers, subnormal results are zero", specials);
 
   contracts::Device<uint32_t> halves(65536);
@@ -213,11 +219,13 @@ void powers(contracts::Checks& checks) {
     for (int part = 0; part < 2; ++part) {
       const uint32_t magnitude = given_bits[part] & 0x7FFF;
       if (magnitude > kF16.infinity()) {
-        half.holds((got_bits[part] & 0x7FFF) > kF16.infinity(), [&] { return text("NaN 0x%04x gave 0x%04x", given_bits[part], got_bits[part]); });
+        half.holds((got_bits[part] & 0x7FFF) > kF16.infinity(),
+                   [&] { return text("NaN 0x%04x gave 0x%04x", given_bits[part], got_bits[part]); });
         continue;
       }
       const double sign = given_bits[part] & 0x8000 ? -1.0 : 1.0;
-      const double argument = magnitude == kF16.infinity() ? sign * std::numeric_limits<double>::infinity() : sign * kF16.value(magnitude);
+      const double argument =
+          magnitude == kF16.infinity() ? sign * std::numeric_limits<double>::infinity() : sign * kF16.value(magnitude);
       const double truth = std::exp2(argument);
       if (truth > 65504.0) {
         half.holds(got_bits[part] >= kF16.largest() - 1 && got_bits[part] <= kF16.infinity(),
@@ -228,7 +236,8 @@ void powers(contracts::Checks& checks) {
       if (truth >= 0x1p-14) {
         worst_half = error / truth > worst_half ? error / truth : worst_half;
       }
-      half.holds(error <= truth * kBoundHalf + 0x1p-24, [&] { return text("2^%g: got 0x%04x, error %g", argument, got_bits[part], error); });
+      half.holds(error <= truth * kBoundHalf + 0x1p-24,
+                 [&] { return text("2^%g: got 0x%04x, error %g", argument, got_bits[part], error); });
     }
   }
   checks.report("exp2-scale", "exp2_f16x2 for every f16: relative error at most 2^-9 and one subnormal step", half,

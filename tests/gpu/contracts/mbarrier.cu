@@ -31,7 +31,8 @@ struct Schedule {
 
 // Bytes that come, without a copy (PTX ISA, "mbarrier.complete_tx"): the pack has no wrapper, copies do this.
 __device__ void complete_tx(uint64_t* barrier, uint32_t bytes) {
-  asm volatile("mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(ptxk::shared_address(barrier)), "r"(bytes) : "memory");
+  asm volatile("mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(ptxk::shared_address(barrier)), "r"(bytes)
+               : "memory");
 }
 
 // One thread goes through its block's schedule; after each step, what try_wait says to parity 0 (bit 0) and 1 (bit 1).
@@ -191,7 +192,7 @@ void lives(contracts::Checks& checks) {
   life<<<1, 1024>>>(answers.get());
   CUDA_FINISH("life");
   const std::vector<int> said = answers.read();
-  const char* const contract[kQuestions] = {"mbarrier-wait",   "mbarrier-wait",   "mbarrier-arrive", "mbarrier-arrive",
+  const char* const contract[kQuestions] = {"mbarrier-wait", "mbarrier-wait", "mbarrier-arrive", "mbarrier-arrive",
                                             "mbarrier-init", "mbarrier-init", "mbarrier-init",   "mbarrier-init"};
   for (int i = 0; i < kQuestions; ++i) {
     checks.report(contract[i], kAsked[i], 1, said[i] != 1, text("said %d", said[i]));
@@ -203,8 +204,10 @@ void lives(contracts::Checks& checks) {
 int main(int argc, char** argv) {
   contracts::Checks checks(argc, argv);
   schedules(checks, Kind::arrivals, "mbarrier-arrive", "random arrivals: both parities after each as the model says");
-  schedules(checks, Kind::bytes, "mbarrier-expect-tx", "random arrivals and bytes, bytes before their expectation while an arrival is missing");
-  schedules(checks, Kind::early_bytes, "mbarrier-expect-tx", "the same, and bytes too many after the last arrival: completed by an expectation");
+  schedules(checks, Kind::bytes, "mbarrier-expect-tx",
+            "random arrivals and bytes, bytes before their expectation while an arrival is missing");
+  schedules(checks, Kind::early_bytes, "mbarrier-expect-tx",
+            "the same, and bytes too many after the last arrival: completed by an expectation");
   if (checks.on_device()) {
     lives(checks);
   }

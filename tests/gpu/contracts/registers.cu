@@ -17,7 +17,9 @@ static_assert(ptxk::registers_fit<384, 40, 232, 232>(), "504 in all");
 static_assert(!ptxk::registers_fit<384, 40, 240, 232>(), "512 are too many");
 static_assert(ptxk::registers_fit<256, 240, 240>(), "255 each");
 
-__host__ __device__ inline uint32_t mixed(uint32_t value, uint32_t neighbour) { return value * 1664525u + (neighbour ^ neighbour >> 13); }
+__host__ __device__ inline uint32_t mixed(uint32_t value, uint32_t neighbour) {
+  return value * 1664525u + (neighbour ^ neighbour >> 13);
+}
 __host__ __device__ inline uint32_t seeded(int block, int thread, int index) {
   return static_cast<uint32_t>(block * 7919 + thread * 31 + index) * 2654435761u;
 }
@@ -139,7 +141,8 @@ void check(contracts::Checks& checks) {
   const std::vector<uint32_t> computed = sums.read();
   Tally values, order;
   for (int i = 0; i < kBlocks * 256; ++i) {
-    values.equal(expected_sum(i / 256, i % 256 + 128), computed[i], [&] { return text("block %d thread %d", i / 256, i % 256 + 128); });
+    values.equal(expected_sum(i / 256, i % 256 + 128), computed[i],
+                 [&] { return text("block %d thread %d", i / 256, i % 256 + 128); });
   }
   const std::vector<uint64_t> gave = given.read(), received = got.read();
   for (int i = 0; i < kBlocks * 2; ++i) {

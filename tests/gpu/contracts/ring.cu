@@ -111,7 +111,8 @@ void ring(Random& random, Tallies& tallies) {
   no_failures("bulk copies");
   const std::vector<uint32_t> copied = consumed.read();
   for (size_t i = 0; i < items.size(); ++i) {
-    tallies.copied.equal(items[i], copied[i], [&] { return text("%d stages, item %zu word %zu", kStages, i / kWords, i % kWords); });
+    tallies.copied.equal(items[i], copied[i],
+                         [&] { return text("%d stages, item %zu word %zu", kStages, i / kWords, i % kWords); });
   }
   failures.write({0});
   consumed.poison();
@@ -137,6 +138,8 @@ void check(contracts::Checks& checks) {
   ring<7>(random, tallies);
   ring<8>(random, tallies);
   checks.report("mbarrier-wait", "rings of 1 to 8 stages: parity and parity ^ 1 keep both sides going", tallies.waits);
+  checks.report("ring-parity", "rings of 1 to 8 stages: the producer waits one parity ahead", tallies.waits);
+  checks.report("ring-parity", "... and no stage is filled while it is read", tallies.copied);
   checks.report("mbarrier-expect-tx", "rings filled by bulk copies: every item once, in order", tallies.copied);
   checks.report("mbarrier-arrive", "rings filled by ordinary stores: an arrival publishes them to who waits", tallies.stored);
 }

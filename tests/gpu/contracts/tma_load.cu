@@ -15,10 +15,11 @@ namespace {
 constexpr int kShared = 40 * 1024;
 constexpr int kPlaces = 6;
 
-// Poisons shared memory, loads one box and gives back all of shared memory and whether the barrier completed with `bytes`.
+// Poisons shared memory, loads one box to `to` (bytes from a multiple of 1024) and gives back all of shared memory and whether the
+// barrier completed with `bytes`.
 template <int kRank>
-__global__ void load_once(const __grid_constant__ CUtensorMap map, Coordinates corner, uint32_t bytes, bool prefetch, uint8_t* dump,
-                          int* completed) {
+__global__ void load_once(const __grid_constant__ CUtensorMap map, Coordinates corner, uint32_t to, uint32_t bytes, bool prefetch,
+                          uint8_t* dump, int* completed) {
   __shared__ alignas(1024) uint32_t box[kShared / 4];
   __shared__ uint64_t barrier;
   for (int i = threadIdx.x; i < kShared / 4; i += blockDim.x) {
@@ -36,7 +37,7 @@ __global__ void load_once(const __grid_constant__ CUtensorMap map, Coordinates c
   __syncthreads();
   if (threadIdx.x == 0) {
     ptxk::mbarrier_arrive_expect_tx(&barrier, bytes);
-    contracts::load_box<kRank>(box, &map, &barrier, corner);
+    contracts::load_box<kRank>(reinterpret_cast<uint8_t*>(box) + to, &map, &barrier, corner);
   }
   const bool done = contracts::completes(&barrier, 0);
   if (threadIdx.x == 0) {
@@ -61,7 +62,8 @@ void try_tensor(const Tensor& tensor, Random& random, Tallies& tallies) {
     dump.poison();
     completed.poison();
     contracts::by_rank(tensor.rank, [&](auto rank) {
-      load_once<decltype(rank)::value><<<1, 128>>>(tensor.map, corner, tensor.box_bytes(), prefetch, dump.get(), completed.get());
+      load_once<decltype(rank)::value>
+          <<<1, 128>>>(tensor.map, corner, 0, tensor.box_bytes(), prefetch, dump.get(), completed.get());
     });
     CUDA_FINISH("load_once");
     const std::vector<uint8_t> got = dump.read();
@@ -73,6 +75,58 @@ void try_tensor(const Tensor& tensor, Random& random, Tallies& tallies) {
       tallies.span_apart.equal(padded[i], got[i], [&] { return std::string(); });
     }
     tallies.completion.equal(1, completed.read()[0], [&] { return tensor.where(corner) + text(", %u bytes", tensor.box_bytes()); });
+  }
+}
+
+// Which chunk of 16 bytes of row r of a box as wide as the span holds what the tensor has in chunk c, as readers of a tile count.
+uint32_t chunk_of(Swizzle swizzle, uint32_t r, uint32_t c) {
+  switch (swizzle) {
+    case Swizzle::b128:
+      return c ^ r % 8;
+    case Swizzle::b64:
+      return c ^ r / 2 % 4;
+    case Swizzle::b32:
+      return c ^ r / 4 % 2;
+    default:
+      return c;
+  }
+}
+
+template <CUtensorMapDataType kType, Swizzle kSwizzle, uint32_t... kBox>
+void chunks(Tally& maps, Random& random, Tally& tally) {
+  const Tensor tensor = contracts::make_tensor<kType, kSwizzle, kBox...>(random, maps);
+  const Coordinates corner = tensor.inside(random);
+  contracts::Device<uint8_t> dump(kShared);
+  contracts::Device<int> completed(1);
+  load_once<2><<<1, 128>>>(tensor.map, corner, 0, tensor.box_bytes(), false, dump.get(), completed.get());
+  CUDA_FINISH("load_once");
+  const std::vector<uint8_t> got = dump.read();
+  tensor.each_byte(corner, [&](uint32_t row, uint32_t column, int64_t from) {
+    const uint32_t at = row * tensor.width() + chunk_of(kSwizzle, row, column / 16) * 16 + column % 16;
+    tally.equal(tensor.bytes[from], got[at], [&] { return tensor.where(corner) + text(", row %u byte %u", row, column); });
+  });
+}
+
+// Boxes that start on 128 bytes but not where the pattern starts: the pattern belongs to the address, not to the box.
+template <CUtensorMapDataType kType, Swizzle kSwizzle, uint32_t... kBox>
+void off_pattern(Tally& maps, Random& random, Tally& tally) {
+  const Tensor tensor = contracts::make_tensor<kType, kSwizzle, kBox...>(random, maps);
+  contracts::Device<uint8_t> dump(kShared);
+  contracts::Device<int> completed(1);
+  for (uint32_t to = 0; to < 1024; to += 128) {
+    const Coordinates corner = tensor.inside(random);
+    dump.poison();
+    load_once<2><<<1, 128>>>(tensor.map, corner, to, tensor.box_bytes(), false, dump.get(), completed.get());
+    CUDA_FINISH("load_once");
+    std::vector<uint8_t> expected(kShared, contracts::kSharedPoison & 0xFF);
+    tensor.each_byte(corner, [&](uint32_t row, uint32_t column, int64_t from) {
+      expected[ptxk::model::swizzled(tensor.model_swizzle(), to + row * tensor.width() + column)] = tensor.bytes[from];
+    });
+    const std::vector<uint8_t> got = dump.read();
+    for (int i = 0; i < kShared; ++i) {
+      tally.equal(expected[i], got[i],
+                  [&] { return tensor.where(corner) + text(", %u bytes off, byte %d of shared memory", to, i); });
+    }
   }
 }
 
@@ -90,11 +144,12 @@ constexpr CUtensorMapDataType kLong = CU_TENSOR_MAP_DATA_TYPE_INT64;
 void report(contracts::Checks& checks, const std::string& what, const Tallies& tallies) {
   std::string detail = tallies.bytes.first();
   if (tallies.bytes.wrong()) {
-    detail += text("; with rows a span apart %llu of %llu bytes differ", static_cast<unsigned long long>(tallies.span_apart.wrong()),
-                   static_cast<unsigned long long>(tallies.span_apart.cases()));
+    detail +=
+        text("; with rows a span apart %llu of %llu bytes differ", static_cast<unsigned long long>(tallies.span_apart.wrong()),
+             static_cast<unsigned long long>(tallies.span_apart.cases()));
   }
-  checks.report("tma-load", what + ": bytes of shared memory, and nothing beyond the box", tallies.bytes.cases(), tallies.bytes.wrong(),
-                detail);
+  checks.report("tma-load", what + ": bytes of shared memory, and nothing beyond the box", tallies.bytes.cases(),
+                tallies.bytes.wrong(), detail);
   checks.report("tma-load", what + ": after a prefetch of map and box the same", tallies.prefetched);
   checks.report("tma-load", what + ": the barrier completes with the bytes of the box", tallies.completion);
 }
@@ -137,6 +192,20 @@ void swizzles(contracts::Checks& checks, Tally& maps) {
   report(checks, "boxes narrower than the swizzle's span", narrow);
 }
 
+void patterns(contracts::Checks& checks, Tally& maps) {
+  Random random(0x9A77);
+  Tally counted, off;
+  chunks<kBf16, Swizzle::b128, 64, 64>(maps, random, counted);
+  chunks<kFloat, Swizzle::b64, 16, 64>(maps, random, counted);
+  chunks<kByte, Swizzle::b32, 32, 64>(maps, random, counted);
+  checks.report("swizzle-chunks", "c ^ (r % 8), c ^ (r / 2 % 4), c ^ (r / 4 % 2) in boxes as wide as the span", counted);
+  off_pattern<kBf16, Swizzle::b128, 64, 20>(maps, random, off);
+  off_pattern<kFloat, Swizzle::b64, 16, 20>(maps, random, off);
+  off_pattern<kByte, Swizzle::b32, 32, 20>(maps, random, off);
+  off_pattern<kBf16, Swizzle::none, 64, 20>(maps, random, off);
+  checks.report("tma-alignment", "boxes on 128 bytes, off the pattern's start: swizzled by address", off);
+}
+
 void ranks(contracts::Checks& checks, Tally& maps) {
   Random random(0x4A4C);
   Tallies one, three, four, five;
@@ -176,6 +245,7 @@ void refusals(contracts::Checks& checks) {
   expect("stride of 248 bytes", make(0, 120, 64, 248), false);
   expect("no columns", make(0, 0, 64, 256), false);
   expect("more than 2^32 rows", make(0, 128, (uint64_t{1} << 32) + 1, 256), false);
+  checks.report("tma-alignment", "the driver refuses a base and strides off 16 bytes", refused);
   checks.report("tma-descriptor", "the driver refuses a base off 16 bytes, strides off 16 bytes, empty and vast sizes", refused);
 }
 
@@ -187,6 +257,7 @@ int main(int argc, char** argv) {
     refusals(checks);
     Tally maps;
     swizzles(checks, maps);
+    patterns(checks, maps);
     ranks(checks, maps);
     checks.report("tma-descriptor", "the driver makes every legal map", maps);
   }
