@@ -23,7 +23,8 @@ struct Backward {
 
 // L, as a power of two, and rowsum(dO * O) of the queries whose dO is in `gradients`. Four threads a row.
 template <int D>
-__device__ __forceinline__ void load_rows(float* lse, float* dots, const float* gradients, const Backward& all, size_t row, int first) {
+__device__ __forceinline__ void load_rows(float* lse, float* dots, const float* gradients, const Backward& all, size_t row,
+                                          int first) {
   const int one = threadIdx.x / 4;
   const bool there = first + one < all.length;
   float dot = 0.0f;

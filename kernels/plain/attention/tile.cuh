@@ -1,8 +1,8 @@
 // Tiles of 64 rows in shared memory as float32, and the two products that attention is made of, on CUDA cores.
 //
-// A block is 16x16 threads. Of a 64x64 product, thread (y, x) owns rows 4y to 4y+3 and columns x, x+16, x+32, x+48; of a product with
-// D features, the same rows and features 32q + 2x and 32q + 2x + 1. So the threads of a row read the same left operand, and the
-// right one's rows, D + 4 floats apart, from different banks.
+// A block is 16x16 threads. Of a 64x64 product, thread (y, x) owns rows 4y to 4y+3 and columns x, x+16, x+32, x+48; of a product
+// with D features, the same rows and features 32q + 2x and 32q + 2x + 1. So the threads of a row read the same left operand, and
+// the right one's rows, D + 4 floats apart, from different banks.
 
 #pragma once
 

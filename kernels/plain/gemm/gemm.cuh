@@ -1,9 +1,9 @@
 // C[M,N] = A[M,K] * B[N,K]^T in bf16 on CUDA cores: no instruction here belongs to one architecture.
 //
-// A block of 16x16 threads makes a 128x128 tile of C. It goes along K in steps of 32, whose parts of A and B lie in shared memory as
-// float32; the next step's are on their way meanwhile. Thread (y, x) owns rows 8y to 8y+7 and columns x, x+16, ..., x+112: the
-// threads of a row read the same A, and B's rows, 36 floats apart, from different banks. Products of bf16 are exact in float32,
-// sums are float32, and C is rounded once.
+// A block of 16x16 threads makes a 128x128 tile of C. It goes along K in steps of 32, whose parts of A and B lie in shared memory
+// as float32; the next step's are on their way meanwhile. Thread (y, x) owns rows 8y to 8y+7 and columns x, x+16, ..., x+112:
+// the threads of a row read the same A, and B's rows, 36 floats apart, from different banks. Products of bf16 are exact in
+// float32, sums are float32, and C is rounded once.
 
 #pragma once
 

@@ -11,16 +11,16 @@ using Bf16 = __nv_bfloat16;
 template <int D, bool kCausal>
 int forward(int reversed, void* const* p, int blocks, int length) {
   return host_cuda::run_grid(blocks, 1, plain::shared_floats, plain::kForwardBytes<D>, reversed, [=] {
-    plain::forward<D, kCausal>(static_cast<Bf16*>(p[0]), static_cast<Bf16*>(p[1]), static_cast<Bf16*>(p[2]), static_cast<Bf16*>(p[3]),
-                               static_cast<float*>(p[4]), length);
+    plain::forward<D, kCausal>(static_cast<Bf16*>(p[0]), static_cast<Bf16*>(p[1]), static_cast<Bf16*>(p[2]),
+                               static_cast<Bf16*>(p[3]), static_cast<float*>(p[4]), length);
   });
 }
 
 template <int D, bool kCausal>
 int backward(int reversed, void* const* p, int blocks, int length) {
-  const plain::Backward all{static_cast<Bf16*>(p[0]),  static_cast<Bf16*>(p[1]), static_cast<Bf16*>(p[2]), static_cast<Bf16*>(p[3]),
-                            static_cast<Bf16*>(p[4]),  static_cast<float*>(p[5]), static_cast<Bf16*>(p[6]), static_cast<Bf16*>(p[7]),
-                            static_cast<Bf16*>(p[8]), length};
+  const auto bf16 = [p](int i) { return static_cast<Bf16*>(p[i]); };
+  const auto lse = static_cast<const float*>(p[5]);
+  const plain::Backward all{bf16(0), bf16(1), bf16(2), bf16(3), bf16(4), lse, bf16(6), bf16(7), bf16(8), length};
   const int failed = host_cuda::run_grid(blocks, 1, plain::shared_floats, plain::kBackwardBytes<D>, reversed,
                                          [=] { plain::backward_queries<D, kCausal>(all); });
   return failed ? failed

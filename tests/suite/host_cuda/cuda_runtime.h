@@ -1,6 +1,7 @@
-// Enough of CUDA for a host compiler to run the plain kernels' device code. Threads are coroutines: a warp's lanes go on to their next
-// shuffle, a block's warps to their next barrier, one after the other, first to last or last to first. What a barrier should have
-// kept apart is then not apart in one of the two orders. Shared memory is NaN at a block's start, and what lies behind it must stay.
+// Enough of CUDA for a host compiler to run the plain kernels' device code. Threads are coroutines: a warp's lanes go on to their
+// next shuffle, a block's warps to their next barrier, one after the other, first to last or last to first. What a barrier should
+// have kept apart is then not apart in one of the two orders. Shared memory is NaN at a block's start, and what lies behind it
+// must stay.
 #pragma once
 
 #include <ucontext.h>
