@@ -195,8 +195,8 @@ def main() -> None:
     rounds = int(sys.argv[5]) if len(sys.argv) > 5 else ROUNDS
     settings, device = Settings(), "cuda:0"
     task = load().task(name, arch=ARCH)
-    kernels = [Kernel(path, settings) for path in paths]
     ctypes.CDLL("libcuda.so.1", mode=ctypes.RTLD_GLOBAL)
+    kernels = [Kernel(path, settings) for path in paths]
     agreed = agreement(task, kernels, device)
     samples = timed(task, kernels, device, rounds)
     query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
