@@ -92,8 +92,7 @@ __device__ __forceinline__ void mask(float (&s)[kKeys / 64][32], int key, int qu
 }
 
 // [softmax]
-// S becomes P in place, m and l go on, and alpha is what O must be multiplied by. A thread has two rows: elements with
-// i / 2 % 2 == 0 and == 1. l is the sum of its own columns, added over the row's four lanes at the end.
+// S becomes P in place. A thread has two rows: elements with i / 2 % 2 == 0 and == 1; l is the sum of its own columns.
 __device__ __forceinline__ void softmax(float (&s)[kKeys / 64][32], float (&m)[2], float (&l)[2], float (&alpha)[2],
                                         float scale_log2) {  // scale * log2(e)
 #pragma unroll
