@@ -48,6 +48,29 @@ __global__ void halves(uint32_t* sums) {
   sums[threadIdx.x] = sum;
 }
 
+// Two warpgroups take turns: each waits on its own barrier, works, and arrives on the other's. The second gives the first turn.
+__global__ void take_turns(uint32_t* order) {
+  __shared__ volatile uint32_t count;
+  const int turn = threadIdx.x / 128;
+  if (threadIdx.x == 0) {
+    count = 0;
+  }
+  __syncthreads();
+  if (turn == 1) {
+    ptxk::named_barrier_arrive<256>(1);
+  }
+  for (int round = 0; round < kRounds; ++round) {
+    ptxk::named_barrier_sync<256>(1 + turn);
+    if (threadIdx.x % 128 == 0) {
+      const uint32_t place = count;
+      order[place] = turn;
+      count = place + 1;
+    }
+    __syncwarp();
+    ptxk::named_barrier_arrive<256>(2 - turn);
+  }
+}
+
 // How often each lane was elected, by whole warps, inside a branch that a warp takes as one.
 __global__ void elections(uint32_t* elected) {
   for (int round = 0; round < 100; ++round) {
@@ -84,6 +107,15 @@ void barriers(contracts::Checks& checks) {
     apart.equal(expected, got[thread], [&] { return text("thread %d", thread); });
   }
   checks.report("named-barrier", "parts of a block meet by themselves", apart);
+  contracts::Device<uint32_t> order(2 * kRounds);
+  take_turns<<<1, 256>>>(order.get());
+  CUDA_FINISH("take_turns");
+  const std::vector<uint32_t> turns = order.read();
+  Tally alternate;
+  for (uint32_t i = 0; i < 2 * kRounds; ++i) {
+    alternate.equal(i % 2, turns[i], [&] { return text("turn %u", i); });
+  }
+  checks.report("named-barrier", "two warpgroups take turns, the first one first", alternate);
 }
 
 void elect(contracts::Checks& checks) {

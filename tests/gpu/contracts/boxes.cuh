@@ -34,6 +34,7 @@ struct Tensor {
   std::vector<uint8_t> bytes;  // with kGuard on both sides
   std::unique_ptr<Device<uint8_t>> memory;
   CUtensorMap map{};
+  bool made = false;  // else TMA must not see the map: it would end the program
 
   uint32_t width() const { return box[0] * element; }
   uint32_t rows() const { return box[1] * box[2] * box[3] * box[4]; }
@@ -129,7 +130,8 @@ Tensor make_tensor(Random& random, Tally& maps) {
     }
   }
   const CUresult made = ptxk::make_tensor_map<kType, kSwizzle, kBox...>(&t.map, t.memory->get() + kGuard, sizes, strides);
-  maps.holds(made == CUDA_SUCCESS, [&] { return t.name + text(": CUresult %d", static_cast<int>(made)); });
+  t.made = made == CUDA_SUCCESS;
+  maps.holds(t.made, [&] { return t.name + text(": CUresult %d", static_cast<int>(made)); });
   return t;
 }
 

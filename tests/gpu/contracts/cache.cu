@@ -74,6 +74,9 @@ void try_boxes(Tally& maps, Tally& copied) {
   for (uint8_t& byte : to.bytes) {
     byte = static_cast<uint8_t>(~byte);
   }
+  if (!from.made || !to.made) {
+    return;
+  }
   contracts::Device<int> completed(1);
   for (const Policy policy : {kFirst, kLast}) {
     to.upload();

@@ -118,6 +118,44 @@ __global__ void multicast(const __grid_constant__ CUtensorMap map, const uint32_
   all_meet();
 }
 
+// Which launches are refused, and what one without a cluster is (CUDA C++ Programming Guide, "Thread Block Clusters").
+void launches(contracts::Checks& checks) {
+  Tally tally;
+  contracts::Device<uint32_t> seen(32);
+  const auto refused = [&](const char* what, unsigned blocks, unsigned size) {
+    const cudaError_t error = ptxk::launch_cluster(identify, dim3(blocks), dim3(32), size, 0, nullptr, seen.get());
+    tally.holds(error != cudaSuccess, [&] { return text("%s was launched", what); });
+    cudaGetLastError();  // takes the error back
+    CUDA_MUST(cudaDeviceSynchronize());
+  };
+  refused("a grid of 3 in clusters of 2", 3, 2);
+  refused("a cluster of 16 without leave", 16, 16);
+  checks.report("cluster-launch", "refused: grids that the size does not divide, more than 8 blocks without leave", tally);
+
+  Tally alone;
+  identify<<<2, 32>>>(seen.get());
+  CUDA_FINISH("identify without a cluster");
+  const std::vector<uint32_t> single = seen.read();
+  for (int block = 0; block < 2; ++block) {
+    alone.equal(0u, single[block * 2], [&] { return text("rank of block %d", block); });
+    alone.equal(1u, single[block * 2 + 1], [&] { return text("size seen by block %d", block); });
+  }
+  checks.report("cluster-launch", "a plain launch: clusters of one", alone);
+
+  Tally large;
+  CUDA_MUST(cudaFuncSetAttribute(identify, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+  const cudaError_t sixteen = ptxk::launch_cluster(identify, dim3(16), dim3(32), 16, 0, nullptr, seen.get());
+  large.holds(sixteen == cudaSuccess, [&] { return text("%s", cudaGetErrorName(sixteen)); });
+  cudaGetLastError();
+  CUDA_MUST(cudaDeviceSynchronize());
+  const std::vector<uint32_t> got = seen.read();
+  for (uint32_t block = 0; block < 16 && sixteen == cudaSuccess; ++block) {
+    large.equal(block, got[block * 2], [&] { return text("rank of block %u of 16", block); });
+    large.equal(16u, got[block * 2 + 1], [&] { return text("size seen by block %u of 16", block); });
+  }
+  checks.report("cluster-launch", "16 blocks with cudaFuncAttributeNonPortableClusterSizeAllowed", large);
+}
+
 void ranks_and_barriers(contracts::Checks& checks) {
   Tally identity, exchanged, late;
   for (const unsigned size : contracts::kClusterSizes) {
@@ -152,6 +190,7 @@ void ranks_and_barriers(contracts::Checks& checks) {
     }
   }
   checks.report("cluster-launch", "rank and size in clusters of 2, 4, 8", identity);
+  launches(checks);
   checks.report("cluster-barrier", "200 rounds: after cluster_sync all see what a block wrote", exchanged);
   checks.report("cluster-barrier", "nobody passes before the last has come, relaxed arrival or not", late);
 }

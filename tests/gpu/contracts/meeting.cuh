@@ -8,8 +8,9 @@ namespace contracts {
 
 constexpr unsigned kClusterSizes[] = {2, 4, 8};
 
-// cluster_sync is .aligned: warps come to it whole.
+// cluster_sync and __syncthreads want warps whole, also after a branch.
 __device__ __forceinline__ void all_meet() {
+  __syncwarp();
   __syncthreads();
   ptxk::cluster_sync();
 }

@@ -139,6 +139,9 @@ void boxes(Random& random, Tally& maps, Tallies& tallies) {
   const Tensor tensor = contracts::make_tensor<kType, kSwizzle, kBox...>(random, maps);
   contracts::Device<uint8_t> dump(kShared), spare(kExtra);
   contracts::Device<int> answers(kAnswers);
+  if (!tensor.made) {
+    return;
+  }
   for (const Coordinates& corner : places(tensor, random)) {
     dump.poison();
     answers.poison();

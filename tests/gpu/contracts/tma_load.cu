@@ -56,7 +56,7 @@ struct Tallies {
 void try_tensor(const Tensor& tensor, Random& random, Tallies& tallies) {
   contracts::Device<uint8_t> dump(kShared);
   contracts::Device<int> completed(1);
-  for (int place = 0; place < kPlaces; ++place) {
+  for (int place = 0; place < kPlaces && tensor.made; ++place) {
     const Coordinates corner = tensor.inside(random);
     const bool prefetch = place % 2 == 1;
     dump.poison();
@@ -95,6 +95,9 @@ uint32_t chunk_of(Swizzle swizzle, uint32_t r, uint32_t c) {
 template <CUtensorMapDataType kType, Swizzle kSwizzle, uint32_t... kBox>
 void chunks(Tally& maps, Random& random, Tally& tally) {
   const Tensor tensor = contracts::make_tensor<kType, kSwizzle, kBox...>(random, maps);
+  if (!tensor.made) {
+    return;
+  }
   const Coordinates corner = tensor.inside(random);
   contracts::Device<uint8_t> dump(kShared);
   contracts::Device<int> completed(1);
@@ -113,7 +116,7 @@ void off_pattern(Tally& maps, Random& random, Tally& tally) {
   const Tensor tensor = contracts::make_tensor<kType, kSwizzle, kBox...>(random, maps);
   contracts::Device<uint8_t> dump(kShared);
   contracts::Device<int> completed(1);
-  for (uint32_t to = 0; to < 1024; to += 128) {
+  for (uint32_t to = 0; to < 1024 && tensor.made; to += 128) {
     const Coordinates corner = tensor.inside(random);
     dump.poison();
     load_once<2><<<1, 128>>>(tensor.map, corner, to, tensor.box_bytes(), false, dump.get(), completed.get());
@@ -179,17 +182,6 @@ void swizzles(contracts::Checks& checks, Tally& maps) {
   boxes<kFloat, Swizzle::none, 256, 16>(maps, random, plain);
   boxes<kLong, Swizzle::none, 2, 11>(maps, random, plain);
   report(checks, "without swizzle", plain);
-
-  // The model lets rows follow each other without gaps and swizzles the address; the manuals do not say it of narrow boxes.
-  Tallies narrow;
-  boxes<kBf16, Swizzle::b128, 32, 64>(maps, random, narrow);
-  boxes<kBf16, Swizzle::b128, 8, 64>(maps, random, narrow);
-  boxes<kBf16, Swizzle::b128, 48, 32>(maps, random, narrow);
-  boxes<kFloat, Swizzle::b128, 16, 3, 5>(maps, random, narrow);
-  boxes<kBf16, Swizzle::b64, 16, 64>(maps, random, narrow);
-  boxes<kByte, Swizzle::b64, 48, 16>(maps, random, narrow);
-  boxes<kBf16, Swizzle::b32, 8, 64>(maps, random, narrow);
-  report(checks, "boxes narrower than the swizzle's span", narrow);
 }
 
 void patterns(contracts::Checks& checks, Tally& maps) {
@@ -228,6 +220,20 @@ void ranks(contracts::Checks& checks, Tally& maps) {
   report(checks, "five dimensions", five);
 }
 
+void narrow_boxes(contracts::Checks& checks, Tally& maps) {
+  Random random(0x4A44);
+  // The model lets rows follow each other without gaps and swizzles the address; the manuals do not say it of narrow boxes.
+  Tallies narrow;
+  boxes<kBf16, Swizzle::b128, 32, 64>(maps, random, narrow);
+  boxes<kBf16, Swizzle::b128, 8, 64>(maps, random, narrow);
+  boxes<kBf16, Swizzle::b128, 48, 32>(maps, random, narrow);
+  boxes<kFloat, Swizzle::b128, 16, 3, 5>(maps, random, narrow);
+  boxes<kBf16, Swizzle::b64, 16, 64>(maps, random, narrow);
+  boxes<kByte, Swizzle::b64, 48, 16>(maps, random, narrow);
+  boxes<kBf16, Swizzle::b32, 8, 64>(maps, random, narrow);
+  report(checks, "boxes narrower than the swizzle's span", narrow);
+}
+
 // What the driver refuses (CUDA driver API, cuTensorMapEncodeTiled): each rule broken alone.
 void refusals(contracts::Checks& checks) {
   contracts::Device<uint8_t> memory(1 << 16);
@@ -257,8 +263,9 @@ int main(int argc, char** argv) {
     refusals(checks);
     Tally maps;
     swizzles(checks, maps);
-    patterns(checks, maps);
     ranks(checks, maps);
+    patterns(checks, maps);
+    narrow_boxes(checks, maps);
     checks.report("tma-descriptor", "the driver makes every legal map", maps);
   }
   return checks.status();

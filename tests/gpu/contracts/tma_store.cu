@@ -57,6 +57,9 @@ template <CUtensorMapDataType kType, Swizzle kSwizzle, uint32_t... kBox>
 void stores(Random& random, Tally& maps, Tally& written) {
   static_assert((kBox * ...) * ptxk::element_bytes(kType) <= kShared, "a box fits");
   Tensor tensor = contracts::make_tensor<kType, kSwizzle, kBox...>(random, maps);
+  if (!tensor.made) {
+    return;
+  }
   contracts::Device<uint8_t> image(kShared);
   for (const Coordinates& corner : places(tensor, random)) {
     std::vector<uint8_t> shared(kShared);
@@ -101,6 +104,9 @@ void additions(Random& random, Tally& maps, Tally& added) {
     before[i] = random.between(0, 15);
     const T value = encoded<T>(before[i]);
     std::memcpy(&tensor.bytes[contracts::kGuard + i * sizeof(T)], &value, sizeof(T));
+  }
+  if (!tensor.made) {
+    return;
   }
   contracts::Device<uint8_t> image(kShared);
   for (const Coordinates& corner : places(tensor, random)) {
