@@ -27,9 +27,12 @@ class Ahead:
         self.disassembly = Disassembly(tools)
         self.passes: Passes | None = None
 
-    def read(self, files: BuildFiles) -> None:
-        """Read both."""
+    def text(self, files: BuildFiles) -> None:
+        """Read the passes."""
+        self.passes = read_ahead(self._candidate, files)
+
+    def device_code(self, files: BuildFiles) -> None:
+        """Disassemble the cubin."""
         cubin = files.kept(".cubin")
         if cubin is not None:
             self.disassembly.begin(cubin)
-        self.passes = read_ahead(self._candidate, files)

@@ -158,7 +158,7 @@ class Builder:
             slim=slim,
             how=how,
             mutation=job.mutation,
-            meanwhile=ahead.read if ahead else None,
+            ahead=ahead,
         )
         reading = read(job.candidate, job.tools, compilation, job.limits, ahead.disassembly if ahead else None)
         if reading.over or reading.killed:

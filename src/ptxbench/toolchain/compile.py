@@ -6,11 +6,10 @@ import math
 import os
 import shutil
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 from ptxbench.core.atomic import storage_error
 from ptxbench.core.errors import StorageError
@@ -68,6 +67,16 @@ class Compilation(BuildFiles):
     header: Header = "full"
 
 
+class Ahead(Protocol):
+    """Who reads a build's files before it is done, each as soon as it can be."""
+
+    def text(self, files: BuildFiles) -> None:
+        """Take note that everything has been preprocessed and the host's front end has ended."""
+
+    def device_code(self, files: BuildFiles) -> None:
+        """Take note that the device half has ended well."""
+
+
 def compile_candidate(
     candidate: Candidate,
     tools: HostToolchain,
@@ -79,14 +88,14 @@ def compile_candidate(
     slim: tuple[str, ...] | None = None,
     how: How = "halves",
     mutation: Mutation | None = None,
-    meanwhile: Callable[[BuildFiles], None] | None = None,
+    ahead: Ahead | None = None,
 ) -> Compilation:
     """Compile a CUDA or C++ candidate in ``scratch``, an empty folder.
 
     ``slim`` asks for the slim TVM-FFI headers, with these macros (``fitness.fit_macros``). ``how`` says who runs nvcc's steps; it
-    does not change what they make. ``mutation`` does (``mutation.py``). ``meanwhile`` may be called once the device code and all
-    preprocessed text are there, while the host compiler goes on. A failure of the compiler is part of the result. Raises
-    ``StorageError`` when the disk is full, ``Cancelled`` when ``cancel`` is set.
+    does not change what they make. ``mutation`` does (``mutation.py``). ``ahead`` may be called while the host compiler goes on. A
+    failure of the compiler is part of the result. Raises ``StorageError`` when the disk is full, ``Cancelled`` when ``cancel`` is
+    set.
     """
     try:
         (scratch / OUTPUT).mkdir()
@@ -110,8 +119,17 @@ def compile_candidate(
     if steps is None:
         completed = run_tool(run.argv, limits=bounds, env=run.env, cwd=scratch / SOURCES, cancel=cancel)
     else:
-        ready = None if meanwhile is None else partial(meanwhile, BuildFiles(scratch, stem))
-        completed = run_plan(steps, scratch / SOURCES, bounds, cancel, parallel=how == "halves", meanwhile=ready)
+        files = BuildFiles(scratch, stem)
+        on_text, on_device_code = (partial(ahead.text, files), partial(ahead.device_code, files)) if ahead else (None, None)
+        completed = run_plan(
+            steps,
+            scratch / SOURCES,
+            bounds,
+            cancel,
+            parallel=how == "halves",
+            on_text=on_text,
+            on_device_code=on_device_code,
+        )
     if not completed.ok:
         ensure_space(scratch)
     return Compilation(scratch, stem, completed, headers.kind)

@@ -34,15 +34,30 @@ class Plan:
     Attributes:
         commands: what nvcc would run, but that cicc writes its stub to ``stub`` (see ``pipe``).
         shown: what nvcc would run and say.
-        pipe: the stub's own name: what the host compiler reads.
-        stub: where cicc writes it.
+        output: the folder of what the steps write.
+        stem: the source's name without its ending.
     """
 
     commands: Mapping[str, str]
     shown: Mapping[str, str]
     env: Mapping[str, str]
-    pipe: Path
-    stub: Path
+    output: Path
+    stem: str
+
+    @property
+    def pipe(self) -> Path:
+        """The stub's own name: what the host compiler reads."""
+        return self.output / f"{self.stem}.cudafe1.stub.c"
+
+    @property
+    def stub(self) -> Path:
+        """Where cicc writes the stub."""
+        return self.output / f"{self.stem}.cudafe1.stub"
+
+    @property
+    def image(self) -> Path:
+        """The device code as it becomes part of the object; fatbinary writes it, and as a source to include in the stub."""
+        return self.output / f"{self.stem}.fatbin"
 
 
 def plan(run: Command, folder: Path, stem: str, limits: ProcessLimits, cancel: threading.Event | None) -> Plan | None:
@@ -72,4 +87,4 @@ def plan(run: Command, folder: Path, stem: str, limits: ProcessLimits, cancel: t
         raise storage_error(error, output) from error
     # An empty entry would have the tools look for libraries among the candidate's sources.
     assignments["LD_LIBRARY_PATH"] = assignments.get("LD_LIBRARY_PATH", "").strip(":")
-    return Plan(shown | {"cicc": cicc}, shown, dict(run.env) | assignments, output / Path(pipe).name, output / Path(stub).name)
+    return Plan(shown | {"cicc": cicc}, shown, dict(run.env) | assignments, output, stem)
