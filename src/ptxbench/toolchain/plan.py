@@ -2,7 +2,7 @@
 
 ``nvcc --dryrun`` prints, in 10 ms, the environment and the commands that a run would consist of. Executed one after the other they
 are that run; but the device half (preprocess, cicc, ptxas, fatbinary) and the host half (preprocess, cudafe++, host compiler) only
-meet where the host compiler reads the stub that registers the device code, at the very end of its source.
+meet in the stub that registers the device code, at the very end of the host compiler's source (see ``halves.py``).
 """
 
 from __future__ import annotations
