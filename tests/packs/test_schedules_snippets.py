@@ -12,10 +12,12 @@ from ptxbench.core.errors import ToolMissing
 from ptxbench.packs.loading import DATA, load
 from ptxbench.packs.manifest import Kind
 from ptxbench.packs.page import Page
+from ptxbench.packs.programs import build, found, run
 from ptxbench.packs.snippets import snippet_files
 from ptxbench.toolchain import locate
 
 FOLDER = DATA / "schedules" / "snippets"
+PROGRAMS = Path(__file__).parents[1] / "gpu" / "schedules"
 KERNELS = {
     "cluster_multicast.cu": {"UTMALDG.2D.MULTICAST", "HGMMA.64x256x16.F32.BF16", "UCGABAR_WAIT", "SYNCS.ARRIVE.TRANS64.RED.A1T0"},
     "warp_specialised.cu": {"UTMALDG.2D", "HGMMA.64x256x16.F32.BF16", "USETMAXREG.DEALLOC", "USETMAXREG.TRY_ALLOC"},
@@ -92,3 +94,17 @@ def test_every_file_of_snippets_is_compiled_and_every_page_shows_one():
         name for path in FOLDER.iterdir() if path.is_file() for name in re.findall(r'#include "([^/"]+)"', path.read_text())
     }
     assert {path.name for path in FOLDER.iterdir() if path.is_file()} == shown | included
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", found(PROGRAMS), ids=lambda path: path.stem)
+def test_a_program_that_tries_a_snippet_on_a_device_compiles(program, tmp_path, settings):
+    binary = tmp_path / program.stem
+    assert build(locate(settings), program, binary) is None
+    answers = run(binary, "--model-only")
+    assert answers.fault is None and answers.checks == ()
+
+
+def test_every_snippet_has_a_program_that_tries_it_on_a_device():
+    tried = {name for path in found(PROGRAMS) for name in re.findall(r'#include ".*/snippets/([^"]+)"', path.read_text())}
+    assert tried == set(KERNELS)
