@@ -1,9 +1,9 @@
 // TMA loads: every byte of a box lies where the model says, for one to five dimensions, all swizzles and sizes of elements.
-#include "bounded.cuh"
-#include "boxes.cuh"
-#include "ptxk/sm90/fence.cuh"
+#include "load_once.cuh"
 
 using contracts::Coordinates;
+using contracts::kShared;
+using contracts::load_once;
 using contracts::Random;
 using contracts::Tally;
 using contracts::Tensor;
@@ -12,41 +12,7 @@ using ptxk::Swizzle;
 
 namespace {
 
-constexpr int kShared = 40 * 1024;
 constexpr int kPlaces = 6;
-
-// Poisons shared memory, loads one box to `to` (bytes from a multiple of 1024) and gives back all of shared memory and whether the
-// barrier completed with `bytes`.
-template <int kRank>
-__global__ void load_once(const __grid_constant__ CUtensorMap map, Coordinates corner, uint32_t to, uint32_t bytes, bool prefetch,
-                          uint8_t* dump, int* completed) {
-  __shared__ alignas(1024) uint32_t box[kShared / 4];
-  __shared__ uint64_t barrier;
-  for (int i = threadIdx.x; i < kShared / 4; i += blockDim.x) {
-    box[i] = contracts::kSharedPoison;
-  }
-  ptxk::fence_proxy_async_shared();  // ordinary stores, then TMA's to the same place
-  if (threadIdx.x == 0) {
-    ptxk::mbarrier_init(&barrier, 1);
-    ptxk::fence_mbarrier_init();
-    if (prefetch) {
-      ptxk::tma_prefetch_descriptor(&map);
-      contracts::prefetch_box<kRank>(&map, corner);
-    }
-  }
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    ptxk::mbarrier_arrive_expect_tx(&barrier, bytes);
-    contracts::load_box<kRank>(reinterpret_cast<uint8_t*>(box) + to, &map, &barrier, corner);
-  }
-  const bool done = contracts::completes(&barrier, 0);
-  if (threadIdx.x == 0) {
-    *completed = done;
-  }
-  for (int i = threadIdx.x; i < kShared / 4; i += blockDim.x) {
-    reinterpret_cast<uint32_t*>(dump)[i] = box[i];
-  }
-}
 
 struct Tallies {
   Tally bytes, completion, prefetched;
@@ -75,61 +41,6 @@ void try_tensor(const Tensor& tensor, Random& random, Tallies& tallies) {
       tallies.span_apart.equal(padded[i], got[i], [&] { return std::string(); });
     }
     tallies.completion.equal(1, completed.read()[0], [&] { return tensor.where(corner) + text(", %u bytes", tensor.box_bytes()); });
-  }
-}
-
-// Which chunk of 16 bytes of row r of a box as wide as the span holds what the tensor has in chunk c, as readers of a tile count.
-uint32_t chunk_of(Swizzle swizzle, uint32_t r, uint32_t c) {
-  switch (swizzle) {
-    case Swizzle::b128:
-      return c ^ r % 8;
-    case Swizzle::b64:
-      return c ^ r / 2 % 4;
-    case Swizzle::b32:
-      return c ^ r / 4 % 2;
-    default:
-      return c;
-  }
-}
-
-template <CUtensorMapDataType kType, Swizzle kSwizzle, uint32_t... kBox>
-void chunks(Tally& maps, Random& random, Tally& tally) {
-  const Tensor tensor = contracts::make_tensor<kType, kSwizzle, kBox...>(random, maps);
-  if (!tensor.made) {
-    return;
-  }
-  const Coordinates corner = tensor.inside(random);
-  contracts::Device<uint8_t> dump(kShared);
-  contracts::Device<int> completed(1);
-  load_once<2><<<1, 128>>>(tensor.map, corner, 0, tensor.box_bytes(), false, dump.get(), completed.get());
-  CUDA_FINISH("load_once");
-  const std::vector<uint8_t> got = dump.read();
-  tensor.each_byte(corner, [&](uint32_t row, uint32_t column, int64_t from) {
-    const uint32_t at = row * tensor.width() + chunk_of(kSwizzle, row, column / 16) * 16 + column % 16;
-    tally.equal(tensor.bytes[from], got[at], [&] { return tensor.where(corner) + text(", row %u byte %u", row, column); });
-  });
-}
-
-// Boxes that start on 128 bytes but not where the pattern starts: the pattern belongs to the address, not to the box.
-template <CUtensorMapDataType kType, Swizzle kSwizzle, uint32_t... kBox>
-void off_pattern(Tally& maps, Random& random, Tally& tally) {
-  const Tensor tensor = contracts::make_tensor<kType, kSwizzle, kBox...>(random, maps);
-  contracts::Device<uint8_t> dump(kShared);
-  contracts::Device<int> completed(1);
-  for (uint32_t to = 0; to < 1024 && tensor.made; to += 128) {
-    const Coordinates corner = tensor.inside(random);
-    dump.poison();
-    load_once<2><<<1, 128>>>(tensor.map, corner, to, tensor.box_bytes(), false, dump.get(), completed.get());
-    CUDA_FINISH("load_once");
-    std::vector<uint8_t> expected(kShared, contracts::kSharedPoison & 0xFF);
-    tensor.each_byte(corner, [&](uint32_t row, uint32_t column, int64_t from) {
-      expected[ptxk::model::swizzled(tensor.model_swizzle(), to + row * tensor.width() + column)] = tensor.bytes[from];
-    });
-    const std::vector<uint8_t> got = dump.read();
-    for (int i = 0; i < kShared; ++i) {
-      tally.equal(expected[i], got[i],
-                  [&] { return tensor.where(corner) + text(", %u bytes off, byte %d of shared memory", to, i); });
-    }
   }
 }
 
@@ -184,20 +95,6 @@ void swizzles(contracts::Checks& checks, Tally& maps) {
   report(checks, "without swizzle", plain);
 }
 
-void patterns(contracts::Checks& checks, Tally& maps) {
-  Random random(0x9A77);
-  Tally counted, off;
-  chunks<kBf16, Swizzle::b128, 64, 64>(maps, random, counted);
-  chunks<kFloat, Swizzle::b64, 16, 64>(maps, random, counted);
-  chunks<kByte, Swizzle::b32, 32, 64>(maps, random, counted);
-  checks.report("swizzle-chunks", "c ^ (r % 8), c ^ (r / 2 % 4), c ^ (r / 4 % 2) in boxes as wide as the span", counted);
-  off_pattern<kBf16, Swizzle::b128, 64, 20>(maps, random, off);
-  off_pattern<kFloat, Swizzle::b64, 16, 20>(maps, random, off);
-  off_pattern<kByte, Swizzle::b32, 32, 20>(maps, random, off);
-  off_pattern<kBf16, Swizzle::none, 64, 20>(maps, random, off);
-  checks.report("tma-alignment", "boxes on 128 bytes, off the pattern's start: swizzled by address", off);
-}
-
 void ranks(contracts::Checks& checks, Tally& maps) {
   Random random(0x4A4C);
   Tallies one, three, four, five;
@@ -234,37 +131,14 @@ void narrow_boxes(contracts::Checks& checks, Tally& maps) {
   report(checks, "boxes narrower than the swizzle's span", narrow);
 }
 
-// What the driver refuses (CUDA driver API, cuTensorMapEncodeTiled): each rule broken alone.
-void refusals(contracts::Checks& checks) {
-  contracts::Device<uint8_t> memory(1 << 16);
-  Tally refused;
-  const auto make = [&](int offset, uint64_t columns, uint64_t rows, uint64_t stride) {
-    CUtensorMap map;
-    return ptxk::make_tensor_map<kBf16, Swizzle::b128, 64, 8>(&map, memory.get() + offset, {columns, rows}, {stride});
-  };
-  const auto expect = [&](const char* what, CUresult got, bool legal) {
-    refused.holds((got == CUDA_SUCCESS) == legal, [&] { return text("%s: CUresult %d", what, static_cast<int>(got)); });
-  };
-  expect("aligned, stride 256", make(0, 128, 64, 256), true);
-  expect("base on 16 bytes", make(16, 128, 64, 256), true);
-  expect("base on 8 bytes", make(8, 128, 64, 256), false);
-  expect("stride of 248 bytes", make(0, 120, 64, 248), false);
-  expect("no columns", make(0, 0, 64, 256), false);
-  expect("more than 2^32 rows", make(0, 128, (uint64_t{1} << 32) + 1, 256), false);
-  checks.report("tma-alignment", "the driver refuses a base and strides off 16 bytes", refused);
-  checks.report("tma-descriptor", "the driver refuses a base off 16 bytes, strides off 16 bytes, empty and vast sizes", refused);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   contracts::Checks checks(argc, argv);
   if (checks.on_device()) {
-    refusals(checks);
     Tally maps;
     swizzles(checks, maps);
     ranks(checks, maps);
-    patterns(checks, maps);
     narrow_boxes(checks, maps);
     checks.report("tma-descriptor", "the driver makes every legal map", maps);
   }

@@ -1,9 +1,8 @@
-// TMA stores and reductions: every byte of the tensor and of the gaps and guards around it; when shared memory may be reused and
-// when the writes are seen (PTX ISA, "cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor", "cp.async.bulk.wait_group").
+// TMA stores and reductions: every byte of the tensor and of the gaps and guards around it (PTX ISA, "cp.async.bulk.tensor",
+// "cp.reduce.async.bulk.tensor", "cp.async.bulk.wait_group").
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include "bounded.cuh"
 #include "boxes.cuh"
 #include "ptxk/sm90/fence.cuh"
 
@@ -135,94 +134,6 @@ void additions(Random& random, Tally& maps, Tally& added) {
   }
 }
 
-constexpr int kRounds = 64;
-constexpr int kBoxWords = 32 * 8;
-
-__device__ uint32_t word_of(int round, int index) { return static_cast<uint32_t>(round * 100003 + index * 7 + 1); }
-
-// One buffer (kPending 0) or two (kPending 1), written again as soon as wait_group.read lets it: box `round` of `map` must hold
-// what was there at its own issue.
-template <int kPending>
-__global__ void reuse(const __grid_constant__ CUtensorMap map) {
-  __shared__ alignas(128) uint32_t box[kPending + 1][kBoxWords];
-  for (int round = 0; round < kRounds; ++round) {
-    uint32_t* buffer = box[round % (kPending + 1)];
-    for (int i = threadIdx.x; i < kBoxWords; i += blockDim.x) {
-      buffer[i] = word_of(round, i);
-    }
-    ptxk::fence_proxy_async_shared();
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      ptxk::tma_store_2d(&map, buffer, 0, round * 8);
-      ptxk::tma_commit();
-      ptxk::tma_wait_read<kPending>();
-    }
-    __syncthreads();
-  }
-  if (threadIdx.x == 0) {
-    ptxk::tma_wait<0>();
-  }
-}
-
-// After tma_wait<0> the thread that issued reads what TMA wrote, round after round at the same place: stale lines would show.
-__global__ void read_back(const __grid_constant__ CUtensorMap map, const uint32_t* written, uint32_t* wrong) {
-  __shared__ alignas(128) uint32_t box[kBoxWords];
-  for (int round = 0; round < kRounds; ++round) {
-    for (int i = threadIdx.x; i < kBoxWords; i += blockDim.x) {
-      box[i] = word_of(round, i);
-    }
-    ptxk::fence_proxy_async_shared();
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      ptxk::tma_store_2d(&map, box, 0, 0);
-      ptxk::tma_commit();
-      ptxk::tma_wait<0>();
-      uint32_t misses = 0;
-      for (int i = 0; i < kBoxWords; ++i) {
-        misses += written[i] != word_of(round, i);
-      }
-      wrong[round] = misses;
-    }
-    __syncthreads();
-  }
-}
-
-void rounds(contracts::Checks& checks, Tally& maps) {
-  constexpr uint64_t kRows = kRounds * 8;
-  contracts::Device<uint32_t> memory(32 * kRows);
-  CUtensorMap map;
-  const CUresult made =
-      ptxk::make_tensor_map<CU_TENSOR_MAP_DATA_TYPE_UINT32, Swizzle::none, 32, 8>(&map, memory.get(), {32, kRows}, {128});
-  maps.holds(made == CUDA_SUCCESS, [&] { return text("map of the rounds: CUresult %d", static_cast<int>(made)); });
-  Tally kept;
-  for (int pending = 0; pending < 2; ++pending) {
-    memory.poison();
-    if (pending) {
-      reuse<1><<<1, 128>>>(map);
-    } else {
-      reuse<0><<<1, 128>>>(map);
-    }
-    CUDA_FINISH("reuse");
-    const std::vector<uint32_t> got = memory.read();
-    for (int i = 0; i < kRounds * kBoxWords; ++i) {
-      const uint32_t expected = static_cast<uint32_t>(i / kBoxWords * 100003 + i % kBoxWords * 7 + 1);
-      kept.equal(expected, got[i], [&] { return text("%d pending, round %d word %d", pending, i / kBoxWords, i % kBoxWords); });
-    }
-  }
-  checks.report("tma-store", "shared memory written again after tma_wait_read: each store kept its own", kept);
-
-  contracts::Device<uint32_t> wrong(kRounds);
-  memory.poison();
-  read_back<<<1, 128>>>(map, memory.get(), wrong.get());
-  CUDA_FINISH("read_back");
-  Tally seen;
-  const std::vector<uint32_t> misses = wrong.read();
-  for (int round = 0; round < kRounds; ++round) {
-    seen.equal(0u, misses[round], [&] { return text("words missed in round %d", round); });
-  }
-  checks.report("tma-store", "after tma_wait the issuing thread sees the writes", seen);
-}
-
 void check(contracts::Checks& checks) {
   Random random(0x5704E);
   Tally maps, written, added;
@@ -244,7 +155,6 @@ void check(contracts::Checks& checks) {
   additions<int32_t, CU_TENSOR_MAP_DATA_TYPE_INT32, Swizzle::none, 8, 2, 3, 2, 2>(random, maps, added);
   checks.report("tma-store", "eight blocks add to one box, across every edge, in s32, f32, bf16 and f16", added);
 
-  rounds(checks, maps);
   checks.report("tma-descriptor", "the driver makes every legal map for stores", maps);
 }
 
