@@ -18,7 +18,7 @@ from ptxbench.toolchain import locate
 LIBRARY = load()
 
 
-@pytest.mark.parametrize("arm", [Arm.WRAPPERS, Arm.CONTRACTS])
+@pytest.mark.parametrize("arm", [Arm.WRAPPERS, Arm.CONTRACTS, Arm.REPRESENTATIVE])
 def test_the_wrappers_of_the_text_paste_together_and_compile(arm, tmp_path, settings):
     try:
         tools = locate(settings)

@@ -13,7 +13,7 @@ from ptxbench.packs.loading import DATA, load
 from ptxbench.packs.manifest import Kind
 from ptxbench.packs.page import Page
 from ptxbench.packs.programs import build, found, run
-from ptxbench.packs.snippets import snippet_files
+from ptxbench.packs.snippets import expand, snippet_files
 from ptxbench.toolchain import locate
 
 FOLDER = DATA / "schedules" / "snippets"
@@ -108,3 +108,10 @@ def test_a_program_that_tries_a_snippet_on_a_device_compiles(program, tmp_path, 
 def test_every_snippet_has_a_program_that_tries_it_on_a_device():
     tried = {name for path in found(PROGRAMS) for name in re.findall(r'#include ".*/snippets/([^"]+)"', path.read_text())}
     assert tried == set(KERNELS)
+
+
+def test_shown_code_begins_at_the_margin_though_directives_always_do():
+    page = load().fragment("schedules/two-kernel").content
+    assert isinstance(page, Page)
+    (code,) = re.findall(r"^```cpp\n(.*?)^```$", expand(page.body, FOLDER, "here"), re.M | re.S)
+    assert code.startswith("issue_abt<") and "\n#pragma unroll\nfor (" in code and "\n  const int column" in code

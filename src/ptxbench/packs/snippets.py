@@ -60,5 +60,10 @@ def snippet(folder: Path, name: str, anchor: str | None, where: str) -> str:
 
 def _unindented(text: str) -> str:
     lines = [line.rstrip() for line in text.splitlines()]
-    margin = min((len(line) - len(line.lstrip()) for line in lines if line), default=0)
-    return "\n".join(line[margin:] for line in lines).strip("\n") + "\n"
+    # A directive stands at the margin of its file, wherever the code around it does.
+    directive = [re.match(r"#[ \t]*(?:pragma|if|ifdef|ifndef|else|endif)\b", line) is not None for line in lines]
+    margin = min(
+        (len(line) - len(line.lstrip()) for line, bare in zip(lines, directive, strict=True) if line and not bare), default=0
+    )
+    kept = (line if bare else line[margin:] for line, bare in zip(lines, directive, strict=True))
+    return "\n".join(kept).strip("\n") + "\n"
