@@ -1,5 +1,6 @@
 """Fixtures of the agent's tests."""
 
+import asyncio
 import importlib.util
 import json
 import sys
@@ -8,6 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+
+from ptxbench.agent import RunConfig, run
 
 
 def beside(name):
@@ -24,6 +27,40 @@ def beside(name):
 def scripted():
     """The module ``scripted.py``: a task, records, an evaluator that does what a comment says."""
     return beside("scripted")
+
+
+@pytest.fixture(scope="session")
+def playing():
+    """The module ``playing.py``: a model that answers from a function."""
+    return beside("playing")
+
+
+@pytest.fixture(scope="session")
+def code(playing):
+    """Makes a reply with a kernel of some directives."""
+    return playing.code
+
+
+@pytest.fixture(scope="session")
+def rows(playing):
+    """Reads the rows of a run directory."""
+    return playing.rows
+
+
+@pytest.fixture
+def play(scripted, playing, tmp_path):
+    """Run a plan in a folder of its own; returns summary, evaluator, model, events."""
+
+    def go(answer, out="run", evaluator=None, **changes):
+        settings = {"tasks": ("twice",), "model": "openai/table", "trajectories": 1, "turns": 2, "evaluation_wait_s": 0.0}
+        evaluator = evaluator or scripted.ScriptedEvaluator()
+        model = playing.TableModel(answer)
+        events = []
+        config = RunConfig(**(settings | changes))
+        summary = asyncio.run(run(config, scripted.OneSuite(), lambda task: evaluator, tmp_path / out, events.append, model=model))
+        return summary, evaluator, model, events
+
+    return go
 
 
 @pytest.fixture(scope="session")

@@ -42,6 +42,20 @@ def ask(server, *, config=None, attempts=4, messages=None):
     return asyncio.run(go())
 
 
+def ask_until(server, *, in_all_s, attempts=8):
+    """Ask with a bound on the time that all tries together may take."""
+
+    async def go():
+        retry = RetryPolicy(attempts=attempts, first_s=0.0, longest_s=60.0, in_all_s=in_all_s)
+        model = OpenAICompatibleModel("some-model", base_url=server.url, api_key=KEY, retry=retry)
+        try:
+            return await model.reply([Message(role="user", content="hi")], GenerateConfig())
+        finally:
+            await model.close()
+
+    return asyncio.run(go())
+
+
 def ok(body):
     return (200, body, {})
 
@@ -336,3 +350,22 @@ def test_who_waits_is_told_why_a_request_is_made_again(server):
     ask(server, config=GenerateConfig(notice=told.append))
     (line,) = told
     assert line.startswith("openai/some-model: HTTP 503: overloaded") and "next try in 0 s" in line and KEY not in line
+
+
+def test_a_wait_that_would_end_too_late_is_not_begun(server):
+    server.steps = [(429, b'{"error": {"message": "slow down"}}', {"Retry-After": "50"})]
+    with pytest.raises(ModelError, match=r"HTTP 429: slow down \(after 0 s\)$"):
+        ask_until(server, in_all_s=40.0)
+    assert len(server.requests) == 1
+
+
+def test_tries_end_a_busy_endpoint_as_well_as_the_clock_does(server):
+    server.steps = [(429, b'{"error": {"message": "slow down"}}', {"Retry-After": "0"})]
+    with pytest.raises(ModelError, match=r"HTTP 429: slow down \(3 tries\)$"):
+        ask_until(server, in_all_s=40.0, attempts=3)
+    assert len(server.requests) == 3
+
+
+def test_a_reply_within_the_time_is_taken(server):
+    server.steps = [(429, b"{}", {"Retry-After": "0"}), ok(completion("at last"))]
+    assert ask_until(server, in_all_s=40.0).text == "at last"

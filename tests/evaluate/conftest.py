@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -16,6 +19,24 @@ from ptxbench.evaluate.judge.request import Request
 from ptxbench.evaluate.worker import Worker
 from ptxbench.schema import Language, Source, Task
 from ptxbench.suite import Suite, load
+
+
+def beside(name: str) -> ModuleType:
+    """Return the module of that name beside this file."""
+    full = f"ptxbench_tests_evaluate_{name}"
+    spec = importlib.util.spec_from_file_location(full, Path(__file__).with_name(f"{name}.py"))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[full] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def children() -> ModuleType:
+    """The module ``gpu_children.py``: children as on a GPU that need none."""
+    return beside("gpu_children")
+
 
 CHEATS = Path(__file__).parent / "cheats"
 RUN_SECONDS = 1.0

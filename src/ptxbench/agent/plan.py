@@ -10,11 +10,12 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, Field, ValidationError, field_validator, model_validator
 
 from ptxbench.agent.config import OWN_PACK, Count, HistoryPolicy, RunConfig
 from ptxbench.agent.feedback import FeedbackProfile
 from ptxbench.agent.models.message import Sampling
+from ptxbench.agent.models.secrets import check_variable
 from ptxbench.agent.spending import Caps
 from ptxbench.core.errors import UsageError, nearest
 from ptxbench.schema import Language, Profile, Record
@@ -44,6 +45,16 @@ class ModelChoice(Record):
     """Environment variable that holds its key, where it is another than the usual one."""
     sampling: Sampling | None = None
     """In place of the plan's, as a whole."""
+
+    @field_validator("key_variable")
+    @classmethod
+    def _is_a_name(cls, name: str | None) -> str | None:
+        if name is not None:
+            try:
+                check_variable(name)
+            except UsageError as error:
+                raise ValueError(error.message) from None
+        return name
 
 
 class Sweep(Record):

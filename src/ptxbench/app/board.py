@@ -11,9 +11,7 @@ from dataclasses import dataclass, field
 from ptxbench.agent.engine.events import Asking, Evaluating, Event, Incident, RunStarted, TrajectoryEnded, TurnFinished
 from ptxbench.agent.engine.places import Place
 from ptxbench.schema import Turn
-
-NO_GPU_STAGES = frozenset({"model", "build", "wait"})
-"""Seconds of a turn in which no judge works for it."""
+from ptxbench.schema.pace import NO_JUDGE_STAGES
 
 
 @dataclass(frozen=True)
@@ -124,7 +122,7 @@ class Board:
         self._output += row.tokens.output or 0
         self._unpriced += row.cost_usd is None
         self._cost += row.cost_usd or 0.0
-        spent = (value for stage, value in row.seconds.items() if stage not in NO_GPU_STAGES and value is not None)
+        spent = (value for stage, value in row.seconds.items() if stage not in NO_JUDGE_STAGES and value is not None)
         self._judge_s += math.fsum(spent)
         if row.key.device is not None:
             self._devices[row.key.device] = None

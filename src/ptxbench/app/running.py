@@ -36,7 +36,7 @@ class SweepSummary(Record):
 
     @property
     def exit_code(self) -> int:
-        """3 when a fault left something incomplete, else 4 when a cap holds something, else 0."""
+        """3 when a fault left something incomplete, else 4 when a cap or this machine left turns open, else 0."""
         codes = {run.exit_code for run in self.runs}
         return next((code for code in (3, 4) if code in codes), 0)
 

@@ -60,8 +60,9 @@ def register(application: typer.Typer) -> None:
     ) -> None:
         """Measure a model: it writes a kernel per turn and repairs it from feedback.
 
-        The directory resumes by itself after any interruption. Exits 0 when every trajectory ended, 3 when a fault of the
-        model's endpoint or of this machine left one incomplete (run the same command again), 4 when a cap was reached.
+        The directory resumes by itself after any interruption. Exits 0 when every turn was judged, 3 when a fault of the
+        model's endpoint or of this machine left a trajectory incomplete (run the same command again), 4 when a cap was
+        reached or turns could not be judged here.
 
         The endpoint is --base-url or OPENAI_BASE_URL, the key OPENAI_API_KEY (an endpoint of your own may need none).
 

@@ -14,6 +14,7 @@ from ptxbench.app.rehearsal import Assumptions, DryCell, rehearse
 from ptxbench.app.running import SweepSummary, run_jobs
 from ptxbench.cli.console import GLOBALS, colored, own_name, print_json, progress, say
 from ptxbench.cli.live import watching
+from ptxbench.schema import Pace
 
 
 def play_jobs(
@@ -78,9 +79,28 @@ def _say(answer: RunSummary | SweepSummary, summaries: Sequence[RunSummary], fol
         for stopped in summary.incomplete:
             where = f"{summary.run}: " if len(summaries) > 1 else ""
             say(f"incomplete: {where}{stopped.task} {stopped.trajectory}: {stopped.reason}")
+    for summary in summaries:
+        if summary.undecided_turns:
+            where = f"{summary.run}: " if len(summaries) > 1 else ""
+            turns = f"{summary.undecided_turns} of {summary.evaluated_turns} turns"
+            say(f"undecided: {where}{turns} could not be judged here, and are neither right nor wrong: {summary.undecided_because}")
+        say_pace(summary.pace, f"{summary.run}: " if len(summaries) > 1 else "")
     if answer.paused_by:
         say(f"stopped: {answer.paused_by}; all answers are kept, and the same command with a higher cap goes on")
     progress(f"see: {own_name()} report {folder}")
+
+
+def say_pace(pace: Pace, where: str) -> None:
+    """Print how long turns took and how long answers were, as far as that is known."""
+    parts = []
+    if pace.judge_s is not None:
+        parts.append(f"{pace.judge_s:.2g} s of judging a turn")
+    if pace.model_s is not None:
+        parts.append(f"{pace.model_s:.2g} s for an answer")
+    if pace.reply_tokens is not None:
+        parts.append(f"{pace.reply_tokens:.0f} tokens an answer")
+    if parts:
+        say(f"pace: {where}{', '.join(parts)}")
 
 
 def show_rehearsal(

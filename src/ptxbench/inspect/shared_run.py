@@ -22,6 +22,7 @@ from ptxbench.agent.engine.slots import RequestSlots
 from ptxbench.agent.engine.trajectory import Trajectory
 from ptxbench.agent.models import Model
 from ptxbench.agent.models.inspect_model import CONNECTIONS
+from ptxbench.agent.spending import Caps, Spending
 from ptxbench.app.evaluators import Evaluators
 from ptxbench.app.machine import machine_settings
 from ptxbench.core.canonical import content_hash
@@ -83,11 +84,12 @@ async def shared_run(
     *,
     backend: str | None,
     accept_changes: bool,
+    caps: Caps | None = None,
 ) -> AsyncIterator[SharedRun]:
     """Join the run in ``out``, or open it; errors are those of ``agent.run``.
 
-    ``model`` makes the model for whoever opens the run. Samples of other settings in the same directory open it themselves, and are
-    refused as everywhere.
+    ``caps`` hold over all samples that are played at once. ``model`` makes the model for whoever opens the run. Samples of other
+    settings in the same directory open it themselves, and are refused as everywhere.
     """
     here = _OPEN.setdefault(asyncio.get_running_loop(), _Open())
     key = (out.resolve(), content_hash(config))
@@ -95,7 +97,7 @@ async def shared_run(
         shared = here.runs.get(key)
         if shared is None:
             judges = here.judges.setdefault(backend, Evaluators(backend, machine_settings()))
-            shared = here.runs[key] = await _open(config, suite, judges, out, model(), accept_changes)
+            shared = here.runs[key] = await _open(config, suite, judges, out, model(), accept_changes, caps)
         shared.users += 1
     try:
         yield shared
@@ -106,7 +108,9 @@ async def shared_run(
                 await here.leave(key)
 
 
-async def _open(config: RunConfig, suite: Suite, judges: Evaluators, out: Path, model: Model, accept_changes: bool) -> SharedRun:
+async def _open(
+    config: RunConfig, suite: Suite, judges: Evaluators, out: Path, model: Model, accept_changes: bool, caps: Caps | None
+) -> SharedRun:
     watchers: dict[Place, Progress] = {}
 
     def tell(event: Event) -> None:
@@ -116,6 +120,16 @@ async def _open(config: RunConfig, suite: Suite, judges: Evaluators, out: Path, 
     stack = AsyncExitStack()
     # How many requests are under way is Inspect's to say (--max-samples, --max-connections).
     slots = RequestSlots(CONNECTIONS)
-    opening = open_run(config, suite, judges.lend, out, tell, model=model, slots=slots, accept_changes=accept_changes)
+    opening = open_run(
+        config,
+        suite,
+        judges.lend,
+        out,
+        tell,
+        model=model,
+        slots=slots,
+        spending=Spending(caps),
+        accept_changes=accept_changes,
+    )
     run = await stack.enter_async_context(opening)
     return SharedRun(run, stack, run.trajectories(), watchers)

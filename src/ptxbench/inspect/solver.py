@@ -13,6 +13,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from ptxbench.agent.config import RunConfig
 from ptxbench.agent.engine.places import Place
 from ptxbench.agent.models.inspect_model import InspectModel, inspect_name, sampling_of
+from ptxbench.agent.spending import Caps
 from ptxbench.app.jobs import default_folder
 from ptxbench.app.suites import open_suite
 from ptxbench.core.errors import ModelError, UsageError
@@ -30,6 +31,8 @@ class Where(Record):
     backend: str | None = None
     accept_changes: bool = False
     """Go on in a directory that other versions of code, suite or model made, and record that."""
+    caps: Caps = Caps()
+    """Over the whole run, earlier calls included."""
 
 
 @solver
@@ -79,6 +82,7 @@ async def _play(state: TaskState, config: dict[str, Any], where: Where) -> None:
         lambda: InspectModel(model, connections=None),
         backend=where.backend,
         accept_changes=where.accept_changes,
+        caps=where.caps,
     )
     async with joining as shared:
         player = shared.trajectory(place)

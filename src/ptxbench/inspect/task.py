@@ -11,6 +11,7 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from ptxbench.agent.config import OWN_PACK, RunConfig
 from ptxbench.agent.engine.places import PlannedTask, plan
 from ptxbench.agent.plan import NONE
+from ptxbench.agent.spending import Caps
 from ptxbench.app.suites import open_suite
 from ptxbench.inspect.scores import trajectory_scores
 from ptxbench.inspect.solver import Where, trajectory
@@ -41,6 +42,8 @@ def primary(
     suite: str | list[str] | None = None,
     out: str | None = None,
     accept_changes: bool = False,
+    max_cost: float | None = None,
+    max_total_tokens: int | None = None,
 ) -> Task:
     """Measure a model: it writes a kernel per turn and repairs it from feedback.
 
@@ -64,6 +67,8 @@ def primary(
         suite: More suite folders.
         out: The run directory, resumed when it exists; ``runs/MODEL-TASK`` when left out.
         accept_changes: Go on in a directory that other versions of code, suite or model made, and record that.
+        max_cost: Begin no request once the run has cost this many US dollars; a reply whose cost is unknown holds at once.
+        max_total_tokens: Begin no request once the run has taken this many tokens, input and output.
     """
     settings: dict[str, Any] = {
         "tasks": _list(tasks),
@@ -82,8 +87,9 @@ def primary(
         "seed": seed,
         "target_speedup": target_speedup,
     }
-    where = Where(out=out, suite=tuple(_list(suite or [])), backend=backend, accept_changes=accept_changes)
     with told():
+        caps = Caps(cost_usd=max_cost, total_tokens=max_total_tokens)
+        where = Where(out=out, suite=tuple(_list(suite or [])), backend=backend, accept_changes=accept_changes, caps=caps)
         config = RunConfig.model_validate({**settings, "model": "inspect"}, strict=False)
         planned = plan(config, open_suite([Path(folder) for folder in where.suite]))
     return Task(

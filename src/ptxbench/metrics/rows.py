@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from ptxbench.schema import CellKey, Record, TokenCount
+from ptxbench.schema import CellKey, Pace, Record, TokenCount
 
 Points = tuple[tuple[float, float], ...]
 """A step curve: each value holds from its p (inclusive) to the next one's."""
@@ -90,6 +90,7 @@ class Row(Record):
     tokens: TokenCount
     cost_usd: float | None
     gpu_seconds: float = Field(ge=0)
+    pace: Pace = Pace()
     baseline: str | None = None
     device_name: str | None = None
     settings: dict[str, str] = Field(default_factory=dict)

@@ -11,9 +11,9 @@ from ptxbench.metrics.fast_p import UNKNOWN, fast_p
 from ptxbench.metrics.limits import LIMITS, at_limit, not_reached_below
 from ptxbench.metrics.rows import Curves, NotReached, Plan, Row
 from ptxbench.metrics.verdicts import has_target_instructions, is_decided, is_qualified
-from ptxbench.schema import CellKey, TokenCount, Turn
+from ptxbench.schema import CellKey, Pace, TokenCount, Turn
 
-GPU_STAGES = ("sanitize", "compare", "time", "prove", "debug")
+GPU_STAGES = ("sanitize", "compare", "time", "prove", "mutate", "counters", "debug")
 """Stages of an evaluation that hold a GPU."""
 
 
@@ -53,6 +53,7 @@ def _row(key: CellKey, turns: list[Turn], plan: Plan | None) -> Row:
         tokens=_tokens(turns),
         cost_usd=_cost(turns),
         gpu_seconds=_gpu_seconds(key, turns),
+        pace=Pace.of(turns),
         baseline=plan.baseline if plan else None,
         device_name=plan.device_name if plan else None,
         settings=plan.settings if plan else {},

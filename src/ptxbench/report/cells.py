@@ -118,9 +118,21 @@ def notes(rows: Sequence[Row]) -> list[str]:
     unknown = sum(row.at[last].unknown_proofs for row in rows)
     if unknown:
         lines.append(f"{unknown} correct turns have an unknown proof; they are in N and not in the first line.")
+    paces = [pace for row in rows if (pace := _pace(row))]
+    if paces:
+        lines.append(f"A turn: {paces[0]}." if len(set(paces)) == 1 else f"A turn, by row: {'; '.join(paces)}.")
     if not all(row.complete for row in rows):
         lines.append("Incomplete rows show evaluated of planned turns; run again to resume.")
     return lines
+
+
+def _pace(row: Row) -> str:
+    """Return how long a row's turns took and how long its answers were; "" where nothing is known of that."""
+    pace = row.pace
+    judged = [] if pace.judge_s is None else [f"{pace.judge_s:.2g} s judged"]
+    answered = [] if pace.model_s is None else [f"{pace.model_s:.2g} s to answer"]
+    tokens = [] if pace.reply_tokens is None else [f"{pace.reply_tokens:.0f} tokens in reply"]
+    return ", ".join(judged + answered + tokens)
 
 
 def _limits(row: Row) -> list[AtLimit]:

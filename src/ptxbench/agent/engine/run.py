@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from ptxbench.agent.spending import Spending
 from ptxbench.core.errors import PtxbenchError
 from ptxbench.evaluate import Evaluator
 from ptxbench.packs import Library
-from ptxbench.schema import Baseline, Device, Record, Task
+from ptxbench.schema import Baseline, Device, Pace, Record, Task
 
 
 class StoppedTrajectory(Record):
@@ -51,13 +52,19 @@ class RunSummary(Record):
     """Trajectories that a cap holds; the same command with a higher one goes on."""
     paused_by: str | None = None
     """The cap that was reached."""
+    undecided_turns: int = 0
+    """Turns that could not be judged where the run was made: neither right nor wrong."""
+    undecided_because: str | None = None
+    """The most common reason."""
     cost_usd: float | None = None
     """What all replies of the run cost so far; None when one's cost is unknown."""
+    pace: Pace = Pace()
+    """Of all turns of the run so far."""
 
     @property
     def exit_code(self) -> int:
-        """0 when every trajectory came to its end, 3 when a fault left one incomplete, 4 when only a cap holds some."""
-        return 3 if self.incomplete else 4 if self.paused else 0
+        """0 when every turn was judged, 3 when a fault left some incomplete, 4 when a cap or this machine left turns open."""
+        return 3 if self.incomplete else 4 if self.paused or self.undecided_turns else 0
 
 
 async def run(
@@ -247,6 +254,7 @@ async def _play(opened: OpenRun, first_rank: int) -> RunSummary:
     except* PtxbenchError as failures:
         raise _first(failures) from None
     ends = [task.result() for task in tasks]
+    reasons = Counter(row.undecided or "no reason given" for row in ledger.rows() if row.outcome is None)
     return RunSummary(
         run=manifest.run,
         planned_turns=planned_turns,
@@ -261,7 +269,10 @@ async def _play(opened: OpenRun, first_rank: int) -> RunSummary:
         ),
         paused=sum(end.state == "paused" for end in ends),
         paused_by=next((end.reason for end in ends if end.state == "paused"), None),
+        undecided_turns=reasons.total(),
+        undecided_because=next((reason for reason, _ in reasons.most_common(1)), None),
         cost_usd=_cost(ledger),
+        pace=Pace.of(ledger.rows()),
     )
 
 

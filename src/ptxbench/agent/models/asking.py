@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -32,6 +33,7 @@ async def persist(
     Raises ``ModelError`` or ``ContextOverflow``.
     """
     failures = 0
+    started = time.monotonic()
     while True:
         answer = await ask()
         if isinstance(answer, Reply):
@@ -39,9 +41,12 @@ async def persist(
         failures += 1
         if answer.overflow:
             raise ContextOverflow(f"{name}: {answer.text}")
-        if not answer.retry or failures >= min(retry.attempts, answer.tries or retry.attempts):
-            tries = f" ({failures} tries)" if failures > 1 else ""
-            raise ModelError(f"{name}: {answer.text}{tries}", next_step=answer.next_step)
         wait_s = retry.wait_s(failures, answer.asked_s)
+        elapsed_s = time.monotonic() - started
+        late = retry.refuses(wait_s, elapsed_s)
+        if not answer.retry or late or failures >= min(retry.attempts, answer.tries or retry.attempts):
+            tries = f"{failures} tries" if failures > 1 else ""
+            tries += f"{' in' if tries else 'after'} {elapsed_s:.0f} s" if answer.retry and late else ""
+            raise ModelError(f"{name}: {answer.text}{f' ({tries})' if tries else ''}", next_step=answer.next_step)
         notice(f"{name}: {answer.text}; next try in {wait_s:.0f} s")
         await asyncio.sleep(wait_s)

@@ -11,7 +11,7 @@ from ptxbench.agent.models.asking import Failure, persist
 from ptxbench.agent.models.completion import is_page, parse_completion
 from ptxbench.agent.models.message import GenerateConfig, Message, Reply, plain_text
 from ptxbench.agent.models.overflow import says_overflow
-from ptxbench.agent.models.secrets import Secrets
+from ptxbench.agent.models.secrets import Secrets, check_variable
 from ptxbench.agent.retry import RetryPolicy
 from ptxbench.core.errors import ToolMissing, UsageError
 from ptxbench.core.extras import how_to_install
@@ -43,8 +43,11 @@ class OpenAICompatibleModel:
         one's own needs no key. Raises ``UsageError`` when neither an address nor a key is known.
         """
         url = named_address(base_url)
-        if key_variable is not None and not os.environ.get(key_variable):
-            raise UsageError(f"{key_variable} is not set, which is to hold the key of openai/{model}", next_step="set it")
+        if key_variable is not None:
+            check_variable(key_variable)
+            if not os.environ.get(key_variable):
+                # Not even the name: capital letters may be a key as well.
+                raise UsageError(f"the variable that is to hold the key of openai/{model} is not set", next_step="set it")
         known = [key_variable] if key_variable is not None else ["PTXBENCH_MODEL_KEY", "OPENAI_API_KEY"]
         key = next((value for name in known if (value := os.environ.get(name))), "").strip()
         if not url and not key:

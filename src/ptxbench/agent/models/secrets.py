@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
+
+from ptxbench.core.errors import UsageError
 
 SHORTEST_KEY = 5
 SHORTEST_IN_ADDRESS = 8
 """Shorter ones are words that replies use, and are no secrets."""
+
+
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,63}")
+
+
+def check_variable(name: str) -> None:
+    """Raise ``UsageError`` for what is no name of an environment variable, without telling it: it may be a key that was pasted."""
+    if not _VARIABLE.fullmatch(name):
+        raise UsageError(
+            "key_variable is to name an environment variable: capital letters, digits and underscores, and never the key itself",
+            next_step="set a variable to the key and write its name; a key that stood in a file is better replaced",
+        )
 
 
 def public_address(address: str) -> str | None:
