@@ -9,7 +9,7 @@ from ptxbench.schema.definition import ConstAxis, Definition, TensorSpec, VarAxi
 from ptxbench.schema.evaluation import CorrectVerdict, Device, Evaluation, Flag, Hashes
 from ptxbench.schema.failure import RunFailure, StuckThreads
 from ptxbench.schema.latency import Baseline, Clocks, Latency, ReferenceVersion
-from ptxbench.schema.outcome import Blame, Language, Outcome, Profile
+from ptxbench.schema.outcome import Blame, ImportedOutcome, Language, Outcome, Profile
 from ptxbench.schema.pace import Pace
 from ptxbench.schema.policy import PolicyVerdict, Violation
 from ptxbench.schema.proof import ExecutedCount, KernelProof, Proof, ProofMethod
@@ -23,10 +23,10 @@ from ptxbench.schema.workload import RandomInput, SafetensorsInput, ScalarInput,
 __all__ = [
     "PROTOCOL_VERSION", "SCHEMA_VERSION", "Baseline", "Blame", "Build", "Candidate", "CellKey", "Checker", "Clocks", "ConstAxis",
     "CorrectVerdict", "Correctness", "Counters", "Definition", "Device", "Diagnostic", "Evaluation", "ExecutedCount", "Flag",
-    "Hashes", "InputSetCheck", "KernelBuild", "KernelCounters", "KernelProof", "Language", "Latency", "Limits", "MismatchPattern",
-    "Outcome", "OutputCheck", "Pace", "PolicyVerdict", "Profile", "Proof", "ProofMethod", "RandomInput", "Record", "Reference",
-    "ReferenceVersion", "RunFailure", "SafetensorsInput", "Sampler", "Sanitizer", "SanitizerFinding", "ScalarInput", "Solution",
-    "SolutionSpec", "Source", "SourceFile", "Stall", "StuckThreads", "SuiteWorkload", "Task", "TaskSpec", "TensorSpec",
-    "TokenCount", "Tolerance", "ToolchainVersions", "Trace", "TraceEvaluation", "TraceRecord", "TraceStatus", "Turn", "TurnHashes",
-    "TurnProof", "VarAxis", "Violation", "Workload", "WorstElement",
+    "Hashes", "ImportedOutcome", "InputSetCheck", "KernelBuild", "KernelCounters", "KernelProof", "Language", "Latency", "Limits",
+    "MismatchPattern", "Outcome", "OutputCheck", "Pace", "PolicyVerdict", "Profile", "Proof", "ProofMethod", "RandomInput",
+    "Record", "Reference", "ReferenceVersion", "RunFailure", "SafetensorsInput", "Sampler", "Sanitizer", "SanitizerFinding",
+    "ScalarInput", "Solution", "SolutionSpec", "Source", "SourceFile", "Stall", "StuckThreads", "SuiteWorkload", "Task",
+    "TaskSpec", "TensorSpec", "TokenCount", "Tolerance", "ToolchainVersions", "Trace", "TraceEvaluation", "TraceRecord",
+    "TraceStatus", "Turn", "TurnHashes", "TurnProof", "VarAxis", "Violation", "Workload", "WorstElement",
 ]  # fmt: skip

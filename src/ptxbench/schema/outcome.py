@@ -26,6 +26,14 @@ class Outcome(StrEnum):
     CORRECT = "correct"
 
 
+class ImportedOutcome(StrEnum):
+    """Outcomes that only tables made elsewhere know: nothing here decides them. They count in N, as in their source."""
+
+    OTHER_ERROR = "other_error"
+    SANITIZE_TIMEOUT = "sanitize_timeout"
+    PROFILING_SERVICE_TIMEOUT = "profiling_service_timeout"
+
+
 class Blame(StrEnum):
     """Whose fault a failure is. Faults of the reference or of infrastructure never count against a candidate."""
 

@@ -8,7 +8,7 @@ from pydantic import Field, JsonValue
 
 from ptxbench.schema.base import PROTOCOL_VERSION, SCHEMA_VERSION, Record
 from ptxbench.schema.evaluation import CorrectVerdict
-from ptxbench.schema.outcome import Blame, Outcome
+from ptxbench.schema.outcome import Blame, ImportedOutcome, Outcome
 from ptxbench.schema.proof import ProofStatus
 
 DISTRUSTED_FLAGS = frozenset({"under_roofline", "clock_disagrees", "late_work"})
@@ -34,12 +34,20 @@ class CellKey(Record):
 
 
 class TurnProof(Record):
-    """The proof in short."""
+    """The proof in short.
+
+    Tables made elsewhere may tag a kernel by what stands in its source. That is a claim and no proof: its ``status`` is
+    ``unknown``, and no figure that asks for executed instructions counts it.
+    """
 
     status: ProofStatus
     compute: bool | None
     data_movement: bool | None
     work_share: float | None
+    source_tag: str | None = None
+    """The tag as the table writes it; None where it has none."""
+    source_target: bool | None = None
+    """Whether the table says that the kernel is correct and its tag names the target; None where it says nothing."""
 
 
 class TokenCount(Record):
@@ -52,13 +60,13 @@ class TokenCount(Record):
 
 
 class TurnHashes(Record):
-    """Content hashes of what made this turn."""
+    """Content hashes of what made this turn; None where there is none, and all of a turn that was imported."""
 
-    prompt: str
-    reply: str
+    prompt: str | None
+    reply: str | None
     source: str | None
     evaluation: str | None
-    task: str
+    task: str | None
     suite: str | None = None
     pack: str | None = None
     """The pack's text in the prompt."""
@@ -80,7 +88,7 @@ class Turn(Record):
     variant: str | None = None
     trajectory: str
     turn: int
-    outcome: Outcome | None
+    outcome: Outcome | ImportedOutcome | None
     undecided: str | None
     blame: Blame | None
     correct: CorrectVerdict

@@ -57,21 +57,24 @@ class EvaluationStep(Record):
 
 
 class TurnStep(Record):
-    """A turn is complete. ``feedback`` is a hash in the store."""
+    """A turn is complete. ``feedback`` is a hash in the store; None for a turn that was imported, of which nothing is stored."""
 
     kind: Literal["turn"] = "turn"
     place: Place
     row: Turn
-    feedback: str
+    feedback: str | None
 
 
 class EndStep(Record):
-    """A trajectory ended before its last turn, and its remaining turns are not reached: ``turn`` is the first of them."""
+    """A trajectory ended before its last turn, and its remaining turns are not reached: ``turn`` is the first of them.
+
+    ``unrecorded``: a table that was imported has no more turns of it and does not say why.
+    """
 
     kind: Literal["end"] = "end"
     place: Place
     turn: int
-    reason: Literal["context_overflow", "target_speedup"]
+    reason: Literal["context_overflow", "target_speedup", "unrecorded"]
 
 
 class IncidentStep(Record):
@@ -223,7 +226,7 @@ class Ledger:
             self._stored.add(digest)
         return digest
 
-    def prompt(self, digest: str) -> list[Message]:
+    def prompt(self, digest: str | None) -> list[Message]:
         """Return a stored request."""
         return [
             Message(
@@ -234,11 +237,11 @@ class Ledger:
             for item in json.loads(self._blob(digest))
         ]
 
-    def text(self, digest: str) -> str:
+    def text(self, digest: str | None) -> str:
         """Return a stored text."""
         return self._blob(digest).decode("utf-8")
 
-    def reply(self, digest: str) -> Reply:
+    def reply(self, digest: str | None) -> Reply:
         """Return a stored reply."""
         return Reply.model_validate_json(self._blob(digest))
 
@@ -250,7 +253,9 @@ class Ledger:
         """Return a stored evaluation."""
         return Evaluation.model_validate_json(self._blob(digest))
 
-    def _blob(self, digest: str) -> bytes:
+    def _blob(self, digest: str | None) -> bytes:
+        if digest is None:
+            raise StorageError("nothing of this turn was stored: it was imported", next_step="name a run that was made here")
         try:
             return self.store.get(digest)
         except KeyError:

@@ -26,18 +26,22 @@ class TaskSource(Protocol):
 
 
 class Place(Record):
-    """One trajectory of a run. ``trajectory`` is ``VARIANT-NUMBER``, unique within its task, workload and architecture."""
+    """One trajectory of a run. ``trajectory`` is ``VARIANT-NUMBER``, unique within its task, workload and architecture.
+
+    A trajectory that was imported has its own ``name``, and no variant where its table names none.
+    """
 
     task: str
     workload: str
     arch: str
-    variant: str
+    variant: str | None
     number: int
+    name: str | None = None
 
     @property
     def trajectory(self) -> str:
         """The trajectory's name."""
-        return f"{self.variant}-{self.number}"
+        return self.name or f"{self.variant}-{self.number}"
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from ptxbench.agent.engine.verdicts import judge
 from ptxbench.agent.extract import extract
 from ptxbench.agent.feedback import Best, evaluation_feedback, no_code_feedback
 from ptxbench.agent.history import Exchange, conversation
+from ptxbench.agent.knowledge import PLAIN
 from ptxbench.agent.models.message import ContextOverflow, Message, Reply
 from ptxbench.evaluate import Evaluator
 from ptxbench.schema import Candidate, CellKey, Language, Source, Turn
@@ -37,6 +38,7 @@ class Trajectory:
         self._task_hash = planned.task_hash
         self._key = key
         self._place = place
+        self._variant = place.variant or PLAIN  # Only imported trajectories name none, and nobody plays those on.
         self._evaluator = evaluator
         self._rank = rank
         self._past = stage.ledger.past(place)
@@ -48,7 +50,7 @@ class Trajectory:
             ended: TrajectoryState = "finished" if self._past.end.reason == "target_speedup" else "not_reached"
             return TrajectoryEnded(self._place, ended, self._past.end.reason)
         config = self._config
-        opening = self._stage.opening(self._planned, self._place.variant, self._key.device)
+        opening = self._stage.opening(self._planned, self._variant, self._key.device)
         exchanges: list[Exchange] = []
         for turn in range(config.turns):
             try:
@@ -83,7 +85,7 @@ class Trajectory:
             sampling=self._stage.sampling(self._place, turn),
             suite=self._stage.suite,
             task=self._task_hash,
-            pack=known.rendering(self._place.variant, self._key.device).hash if known is not None else None,
+            pack=known.rendering(self._variant, self._key.device).hash if known is not None else None,
             guidance=known.guidance.hash if known is not None and known.guidance is not None else None,
         )
         found = _find_code(reply, self._planned)

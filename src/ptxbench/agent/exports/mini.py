@@ -25,7 +25,11 @@ EXIT_STATUS: dict[Ending, str] = {
 }
 """The names that mini-swe-agent and the published harness use; a trajectory that still goes on has none."""
 
-EVENTS = {Outcome.NO_CODE: "no_code", Outcome.POLICY_VIOLATION: "policy_violation", Outcome.COMPILE_ERROR: "test_failed"}
+EVENTS: dict[str, str] = {
+    Outcome.NO_CODE: "no_code",
+    Outcome.POLICY_VIOLATION: "policy_violation",
+    Outcome.COMPILE_ERROR: "test_failed",
+}
 """The published harness's names of observations; every other outcome is an ``evaluation``."""
 
 

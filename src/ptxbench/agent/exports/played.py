@@ -90,7 +90,7 @@ def _played(manifest: Manifest, place: Place, steps: list[Step], store: _Store) 
 def _ending(manifest: Manifest, steps: list[Step], turns: int) -> Ending:
     end = next((step for step in steps if isinstance(step, EndStep)), None)
     if end is not None:
-        return end.reason
+        return "incomplete" if end.reason == "unrecorded" else end.reason
     return "turns_made" if turns == manifest.config.get("turns") else "incomplete"
 
 
@@ -109,21 +109,23 @@ class _Store:
     def __init__(self, folder: Path) -> None:
         self._blobs = ContentStore(folder / STORE_NAME, keep_damaged=True)
 
-    def text(self, digest: str) -> str:
+    def text(self, digest: str | None) -> str:
         return self._get(digest).decode("utf-8")
 
-    def reply(self, digest: str) -> Reply:
+    def reply(self, digest: str | None) -> Reply:
         return Reply.model_validate_json(self._get(digest))
 
     def candidate(self, digest: str) -> Candidate:
         return Candidate.model_validate_json(self._get(digest))
 
-    def prompt(self, digest: str) -> tuple[Message, ...]:
+    def prompt(self, digest: str | None) -> tuple[Message, ...]:
         """Return a stored request: a list of roles, each with the hash of its text."""
         listed = json.loads(self._get(digest))
         return tuple(Message(role=item["role"], content=self.text(item["content"])) for item in listed)
 
-    def _get(self, digest: str) -> bytes:
+    def _get(self, digest: str | None) -> bytes:
+        if digest is None:
+            raise StorageError("nothing of this turn was stored: it was imported", next_step="name a run that was made here")
         try:
             return self._blobs.get(digest)
         except KeyError:
