@@ -17,7 +17,7 @@ from ptxbench.core.extras import how_to_install
 from ptxbench.metrics.duplicates import refuse_duplicates
 from ptxbench.metrics.rows import Plan
 from ptxbench.metrics.turn_columns import Gates, Resources, settings_text, turn_columns
-from ptxbench.schema import CellKey, Outcome, Turn
+from ptxbench.schema import CellKey, ImportedOutcome, Outcome, Turn
 
 try:
     import polars as pl
@@ -30,10 +30,7 @@ KEY = tuple(CellKey.model_fields)
 UNDECIDED, NOT_REACHED = "undecided", "not_reached"
 """What stands in ``outcome`` where a turn has none."""
 
-IMPORTED_ONLY = ("other_error", "sanitize_timeout", "service_timeout")
-"""Outcomes that only imported tables know: in N as in their source, never correct."""
-
-OUTCOMES = tuple(dict.fromkeys([*(outcome.value for outcome in Outcome), *IMPORTED_ONLY, UNDECIDED, NOT_REACHED]))
+OUTCOMES = (*(outcome.value for outcome in (*Outcome, *ImportedOutcome)), UNDECIDED, NOT_REACHED)
 """Values of ``outcome``, in the order in which tables and figures show them."""
 
 TURN_COLUMNS: dict[str, pl.DataType] = {
@@ -43,7 +40,7 @@ TURN_COLUMNS: dict[str, pl.DataType] = {
     "outcome": pl.Enum(OUTCOMES),
     "speedup": pl.Float64(),
     "proof": pl.Enum(["qualified", "not_executed", "absent", "unknown"]),
-    "source_tag": pl.Boolean(),
+    "source_target": pl.Boolean(),
     "input_tokens": pl.Int64(),
     "output_tokens": pl.Int64(),
     "reasoning_tokens": pl.Int64(),
@@ -58,10 +55,10 @@ TURN_COLUMNS: dict[str, pl.DataType] = {
 }
 """Columns of a flat table beside ``KEY``; all but ``trajectory``, ``turn`` and ``outcome`` may be missing or null (unknown).
 
-``speedup`` is the trusted one (``Turn.trusted_speedup``): null where a latency is missing or refuted. ``source_tag`` is what an
-imported table read from source text, and no proof. ``output_tokens`` hold ``reasoning_tokens``, ``input_tokens`` hold
-``cached_tokens``. ``registers`` (per thread) is the largest of the candidate's kernels, ``spill_bytes`` their sum,
-``occupancy_percent`` the measured one of the kernel that took longest."""
+``speedup`` is the trusted one (``Turn.trusted_speedup``): null where a latency is missing or refuted. ``source_target`` is what
+an imported table read from source text (``TurnProof.source_target``), and no proof. ``output_tokens`` hold ``reasoning_tokens``,
+``input_tokens`` hold ``cached_tokens``. ``registers`` (per thread) is the largest of the candidate's kernels, ``spill_bytes``
+their sum, ``occupancy_percent`` the measured one of the kernel that took longest."""
 
 FLAT_COLUMNS: dict[str, pl.DataType] = {name: pl.String() for name in KEY} | TURN_COLUMNS
 """Columns of a flat table and their types."""
@@ -207,7 +204,7 @@ def _derived(turns: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
         correct.alias("correct"),
         (correct & target & (pl.col("proof") == "qualified")).fill_null(False).alias("qualified"),
         (correct & target & (pl.col("proof") == "unknown").fill_null(True)).alias("unproven"),
-        (correct & pl.col("source_tag")).fill_null(False).alias("tagged"),
+        (correct & pl.col("source_target")).fill_null(False).alias("tagged"),
         pl.when(correct & speedup.is_finite() & (speedup > 0.0)).then(speedup).alias("speedup"),
         (pl.col("input_tokens") + pl.col("output_tokens")).alias("total_tokens"),
     )

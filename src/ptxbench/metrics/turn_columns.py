@@ -63,6 +63,7 @@ def _row(turn: Turn, resources: Mapping[str, Resources], gates: Gates) -> dict[s
         "outcome": "undecided" if turn.outcome is None else turn.outcome.value,
         "speedup": turn.trusted_speedup,
         "proof": turn.proof and turn.proof.status,
+        "source_target": turn.proof and turn.proof.source_target,
         "input_tokens": turn.tokens.input,
         "output_tokens": turn.tokens.output,
         "reasoning_tokens": turn.tokens.reasoning,

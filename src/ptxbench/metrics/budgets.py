@@ -1,0 +1,76 @@
+"""What is reached within a number of tokens, so that harnesses of unequal appetite can be compared at equal expense."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from ptxbench.metrics.frame import TurnFrame
+
+
+def at_budgets(frame: TurnFrame, budgets: Sequence[int], tokens: str = "total_tokens") -> pl.DataFrame:
+    """Return one row per cell and ``budget`` of tokens (``tokens``: a column of turns) that each trajectory may use.
+
+    A turn is inside when all tokens of its trajectory, its own included, are at most the budget. ``trajectories_correct`` and
+    ``trajectories_qualified`` of ``trajectories`` have such a turn inside; ``success`` and ``target_success`` are their shares.
+    ``median_best_speedup`` and ``median_target_best_speedup`` are over all trajectories, 0 for those without one. From the first
+    turn whose tokens are unknown, a trajectory is outside every budget: it counts among ``tokens_unknown`` as well. Target
+    figures are null where an architecture has no target instructions.
+    """
+    spent = frame.turns.lazy().with_columns(_spent(tokens).alias("spent"))
+    steps = [_at(frame, spent, budget) for budget in budgets]
+    return pl.concat(steps).sort("cell", "budget") if steps else _at(frame, spent, 0).clear()
+
+
+def budget_steps(frame: TurnFrame, most: int = 200, tokens: str = "total_tokens") -> list[int]:
+    """Return budgets at which an outcome can change, for a curve: at most ``most`` of them, spread evenly over their ranks."""
+    spent = frame.turns.lazy().select(_spent(tokens).alias("spent"), "correct")
+    reached = spent.filter("correct").select(pl.col("spent").drop_nulls().unique().sort()).collect().get_column("spent")
+    if reached.len() <= most:
+        return reached.to_list()
+    return reached.gather([round(index * (reached.len() - 1) / (most - 1)) for index in range(most)]).unique().sort().to_list()
+
+
+def _spent(column: str) -> pl.Expr:
+    """Return what a trajectory has used up to and with each turn; null from the first turn that does not say."""
+    unknown = pl.col(column).is_null().cum_max().over("path")
+    return pl.when(~unknown).then(pl.col(column).cum_sum().over("path"))
+
+
+def _at(frame: TurnFrame, spent: pl.LazyFrame, budget: int) -> pl.DataFrame:
+    inside = (pl.col("spent") <= budget).fill_null(False)
+    speedup = pl.col("speedup")
+    paths = spent.group_by("cell", "path").agg(
+        (inside & pl.col("correct")).any().alias("correct"),
+        (inside & pl.col("qualified")).any().alias("qualified"),
+        speedup.filter(inside).max().fill_null(0.0).alias("best"),
+        speedup.filter(inside & pl.col("qualified")).max().fill_null(0.0).alias("target_best"),
+        pl.col("spent").is_null().any().alias("unknown"),
+    )
+    target = pl.col("target")
+    count = pl.col("trajectories")
+    return (
+        paths.group_by("cell")
+        .agg(
+            pl.len().cast(pl.Int64).alias("trajectories"),
+            pl.col("unknown").sum().cast(pl.Int64).alias("tokens_unknown"),
+            pl.col("correct").sum().cast(pl.Int64).alias("trajectories_correct"),
+            pl.col("qualified").sum().cast(pl.Int64).alias("trajectories_qualified"),
+            pl.col("best").median().alias("median_best_speedup"),
+            pl.col("target_best").median().alias("target"),
+        )
+        .rename({"target": "median_target_best_speedup"})
+        .join(frame.cells.lazy().select("cell", "target"), on="cell", how="left")
+        .with_columns(
+            pl.lit(budget, pl.Int64).alias("budget"),
+            (pl.col("trajectories_correct") / count).alias("success"),
+            pl.when(target).then(pl.col("trajectories_qualified") / count).alias("target_success"),
+            pl.when(target).then("median_target_best_speedup").alias("median_target_best_speedup"),
+        )
+        .select(
+            *("cell", "budget", "trajectories", "tokens_unknown", "trajectories_correct", "trajectories_qualified"),
+            *("success", "target_success", "median_best_speedup", "median_target_best_speedup"),
+        )
+        .collect()
+    )

@@ -1,0 +1,55 @@
+"""What it takes until the first correct, the first proven and the first gate-passing kernel: tokens, GPU seconds, money."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from ptxbench.metrics.frame import TurnFrame
+
+GOALS = {"correct": "correct", "proven": "qualified", "gate_passing": "passed"}
+"""Goals, and the column of turns that says whether one reaches it."""
+
+MEANS = ("total_tokens", "gpu_seconds", "cost_usd")
+"""What is spent on the way."""
+
+
+def effort_of_trajectories(frame: TurnFrame) -> pl.DataFrame:
+    """Return one row per trajectory and ``goal``: ``first``, the turn that reached it (null where none did), and ``MEANS``.
+
+    ``MEANS`` are what the trajectory spent up to and with that turn, or in all where no turn reached the goal; null where a turn
+    of these does not say.
+    """
+    turns = frame.turns.lazy().with_columns((pl.col("correct") & pl.col("gate_passed")).fill_null(False).alias("passed"))
+    return pl.concat([_until(turns, goal, column) for goal, column in GOALS.items()]).sort("path", "goal")
+
+
+def effort_to_first(frame: TurnFrame) -> pl.DataFrame:
+    """Return one row per cell and ``goal``: ``reached`` of ``trajectories``, and for each of ``MEANS`` two figures.
+
+    ``median_*`` is over the trajectories that reached the goal: what a success took. ``per_success_*`` is all that was spent
+    before a trajectory's first success, by those that never had one too, over the number of successes: what to expect when one
+    starts again until it works. Both are null without a success, and where what was spent is not known of one that counts.
+    """
+    paths = effort_of_trajectories(frame).lazy()
+    hit = pl.col("first").is_not_null()
+    figures = []
+    for name in MEANS:
+        spent = pl.col(name)
+        known = spent.filter(hit).is_not_null().all() & hit.any()
+        figures.append(pl.when(known).then(spent.filter(hit).median()).alias(f"median_{name}"))
+        complete = spent.is_not_null().all() & hit.any()
+        figures.append(pl.when(complete).then(spent.sum() / hit.sum()).alias(f"per_success_{name}"))
+    counts = [pl.len().cast(pl.Int64).alias("trajectories"), hit.sum().cast(pl.Int64).alias("reached")]
+    turn = pl.col("first").filter(hit).median().alias("median_turn")
+    return paths.group_by("cell", "goal").agg(*counts, turn, *figures).sort("cell", "goal").collect()
+
+
+def _until(turns: pl.LazyFrame, goal: str, column: str) -> pl.DataFrame:
+    """Return a goal's rows of ``effort_of_trajectories``."""
+    first = pl.col("turn").filter(pl.col(column)).min()
+    until = turns.with_columns(first.over("path").alias("first")).filter(
+        pl.col("first").is_null() | (pl.col("turn") <= pl.col("first"))
+    )
+    sums = [pl.when(pl.col(name).is_not_null().all()).then(pl.col(name).sum()).alias(name) for name in MEANS]
+    rows = until.group_by("cell", "path").agg(pl.col("first").first(), *sums)
+    return rows.select("cell", "path", pl.lit(goal).alias("goal"), "first", *MEANS).collect()
