@@ -9,7 +9,7 @@ import typer
 
 from ptxbench import __version__
 from ptxbench.cli import compile as compile_command
-from ptxbench.cli import doctor, export, packs, quickstart, report, run, tasks
+from ptxbench.cli import doctor, export, import_turns, packs, quickstart, report, run, tasks
 from ptxbench.cli import eval as eval_command
 from ptxbench.cli.console import GLOBALS
 
@@ -72,3 +72,4 @@ packs.register(application)
 run.register(application)
 report.register(application)
 export.register(application)
+import_turns.register(application)

@@ -64,7 +64,7 @@ def _plans(folder: Path, manifest: Manifest, turns: list[Turn], gaps: list[EndSt
                 for end in ends
                 if end.reason != "target_speedup"
             ),
-            baseline=_baseline(judged),
+            baseline=manifest.imported.baseline if manifest.imported else _baseline(judged),
             device_name=judged.device.name if judged and judged.device else None,
             settings=_settings(manifest, cell),
         )
@@ -73,6 +73,9 @@ def _plans(folder: Path, manifest: Manifest, turns: list[Turn], gaps: list[EndSt
 
 def _settings(manifest: Manifest, cell: ManifestCell) -> dict[str, str]:
     """Return what else makes runs comparable (protocol section 9), in a few characters each."""
+    if manifest.imported:
+        table = manifest.imported
+        return {"origin": f"{table.form} table {table.sha256.partition(':')[2][:8]}", "turns": str(manifest.config.get("turns"))}
     config = manifest.config
     sampling = {
         name: value for name, value in (config.get("sampling") or {}).items() if name not in ("seed", "timeout_s") and value

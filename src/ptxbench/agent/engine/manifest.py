@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from pydantic import Field, ValidationError
 
@@ -94,6 +94,21 @@ class Environment(Record):
     """Where candidates run: each with its driver."""
 
 
+class Imported(Record):
+    """Where a run's turns come from when they were made elsewhere: a table that knows little of what a run here records."""
+
+    form: Literal["published"]
+    """The table's form (see ``ptxbench.agent.imports``)."""
+    table: str
+    """Its file's name, without where it lies."""
+    sha256: str
+    """Hash of the whole table."""
+    rows: int
+    """How many of its rows this run has."""
+    baseline: str | None
+    """Library and version that its makers say they timed as reference."""
+
+
 class AcceptedChange(Record):
     """A version that changed while the run was under way, on the user's word: rows before and after it are not alike."""
 
@@ -128,6 +143,8 @@ class Manifest(Record):
     """Other environments in which the run went on, in the order of their first time."""
     accepted: tuple[AcceptedChange, ...] = ()
     """Changes of versions that the user accepted, oldest first."""
+    imported: Imported | None = None
+    """None for a run that was made here."""
 
     def check_same(self, other: Manifest) -> None:
         """Raise ``RunMismatch`` naming the first field in which the present settings differ from this directory's."""

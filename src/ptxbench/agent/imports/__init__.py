@@ -1,0 +1,1 @@
+"""Turns that were made elsewhere, as run directories that everything else here reads like its own."""
