@@ -10,7 +10,7 @@ from ptxbench.agent.engine.ledger import ReplyStep, TurnStep, read_steps
 from ptxbench.agent.engine.manifest import read_manifest
 from ptxbench.agent.models import Reply, Usage
 from ptxbench.core.errors import ModelError, RunMismatch
-from ptxbench.schema import Device, Proof
+from ptxbench.schema import Device, Proof, TurnProof
 
 SERVED = "some-model-2026-01-01"
 OTHER = "some-model-2026-02-02"
@@ -177,7 +177,7 @@ def test_a_row_has_every_figure_of_its_evaluation(play, scripted, tmp_path):
     play(evaluator=Measured(), turns=1)
     (row,) = rows(tmp_path)
     assert (row.speedup, row.paired_speedup, row.candidate_us, row.reference_us) == (0.5, 0.52, 100.0, 50.0)
-    assert row.proof.model_dump() == {"status": "qualified", "compute": True, "data_movement": None, "work_share": 0.97}
+    assert row.proof == TurnProof(status="qualified", compute=True, data_movement=None, work_share=0.97)
     assert row.flags == ("late_work",)
     assert row.hashes.reference == "sha256:reference" and row.hashes.pack is None
     assert row.seconds.keys() == {"model", "build", "compare", "time"}

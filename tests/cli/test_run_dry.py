@@ -8,6 +8,11 @@ import re
 import pytest
 
 from ptxbench.agent.engine.manifest import read_manifest
+from ptxbench.agent.knowledge import installed_packs, own_pack
+from ptxbench.packs import render
+from ptxbench.packs.guidance import guidance_names
+from ptxbench.packs.tokens import estimate
+from ptxbench.schema import Language
 
 TASK = ("--task", "cpu_softmax_n1024", "--language", "python")
 SMALL = ("--trajectories", "2", "--turns", "2", "--concurrency", "1")
@@ -56,3 +61,42 @@ def test_a_dry_run_for_people_says_what_is_assumed(ptxbench):
     assert "1 cell, 4 trajectories, 32 turns (0 done)" in told and "Nothing was asked" in told
     assert "5 s of judging a turn" in told and "8000 tokens an answer" in told
     assert re.search(r"cost: about \d+\.\d\d USD", told) and "prices of 2026-" in told
+
+
+def test_a_gpu_task_has_its_pack_in_the_prompt_and_its_tokens_are_counted(ptxbench):
+    command = ("run", "--task", "gemm_n7168_k5120", "--model", "openai/m", "--dry-run")
+    library = installed_packs()
+    name = own_pack(library, "sm_90a", Language.CUDA)
+    (cell,) = json.loads(ptxbench(*command, "--json").stdout)["cells"]
+    assert (cell["pack"], cell["arm"], cell["variant"], cell["guidance"]) == (name, "contracts", "base", None)
+    made = render(library, name, device=cell["device"], family="gemm")
+    assert made.text.strip() in cell["prompt"]["system"]
+    assert cell["prompt"]["pack"]["tokens"] == estimate(made) < cell["prompt"]["tokens"]["tokens"]
+    assert f"{estimate(made)} of them the pack's" in ptxbench(*command).stdout
+    (without,) = json.loads(ptxbench(*command, "--json", "--pack", "none").stdout)["cells"]
+    assert (without["pack"], without["variant"], without["prompt"]["pack"]) == (None, "plain", None)
+    rest = cell["prompt"]["tokens"]["tokens"] - cell["prompt"]["pack"]["tokens"]
+    assert 0 <= rest - without["prompt"]["tokens"]["tokens"] < 200, "the same prompt but for the sentence that introduces the pack"
+
+
+def test_every_arm_variant_and_guidance_of_a_pack_is_a_cell_of_a_plan(ptxbench, tmp_path):
+    library = installed_packs()
+    name = own_pack(library, "sm_90a", Language.CUDA)
+    pack = library.manifest.packs[name]
+    guidance = list(guidance_names(library, name))
+    (tmp_path / "p.toml").write_text(
+        '[sweep]\nmodels = ["openai/m"]\ntasks = ["gemm_n7168_k5120", "mha_with_lse_d128"]\n'
+        f'packs = ["none", "{name}"]\narms = ["parameters", "wrappers", "contracts"]\nvariants = ["all"]\n'
+        f"guidance = {json.dumps(['none', *guidance])}\n"
+    )
+    cells = json.loads(ptxbench("run", "p.toml", "--dry-run", "--json").stdout)["cells"]
+    found = {(cell["task"], cell["pack"], cell["arm"], cell["guidance"], cell["variant"]) for cell in cells}
+    wanted = {(task, None, None, None, "plain") for task in ("gemm_n7168_k5120", "mha_with_lse_d128")} | {
+        (task, name, arm, one, variant)
+        for task, family in (("gemm_n7168_k5120", "gemm"), ("mha_with_lse_d128", "mha_forward"))
+        for arm in ("parameters", "wrappers", "contracts")
+        for one in (None, *guidance)
+        for variant in ("base", *pack.variants.get(family, ()))
+    }
+    assert found == wanted
+    assert len({cell["folder"] for cell in cells}) == 2 * (1 + 3 * (1 + len(guidance)))

@@ -189,6 +189,18 @@ def test_more_epochs_than_trajectories_are_refused_with_the_next_step(place):
     assert len(rows(here.folder, "plain-0")) == 1
 
 
+def test_a_cap_holds_over_all_samples_and_a_higher_one_goes_on(place):
+    here, provider = place
+    capped = ("--max-samples", "1", "-T")
+    _, printed = here.play(*capped, "max_total_tokens=100")
+    assert "the cap of 100 tokens is reached" in " ".join(printed.split()) and "with a higher cap" in " ".join(printed.split())
+    assert len(provider.requests) == 4, "33 tokens each: the fourth reply passes the cap, and no request begins after it"
+    here.play(*capped, "max_total_tokens=100")
+    assert len(provider.requests) == 4, "what an earlier call used counts"
+    status, printed = here.play(*capped, "max_total_tokens=10_000")
+    assert status == 0 and sorted(provider.requests) == [0, 0, 1, 1, 2, 2], printed
+
+
 @pytest.mark.skipif(find_spec("trio") is None, reason="trio is not installed (make test-inspect)")
 def test_trio_is_refused_with_the_next_step(place):
     here, _ = place

@@ -96,6 +96,5 @@ async def _play(state: TaskState, config: dict[str, Any], where: Where) -> None:
             logbook.finish()
         state.metadata["trajectory_ended"] = {"state": ended.state, "reason": ended.reason}
         if ended.state in ("incomplete", "paused"):
-            raise ModelError(
-                f"trajectory {place.trajectory} of {place.task} stopped: {ended.reason}", next_step="run the same command again"
-            )
+            again = "run the same command again" + (" with a higher cap" if ended.state == "paused" else "")
+            raise ModelError(f"trajectory {place.trajectory} of {place.task} stopped: {ended.reason}", next_step=again)
