@@ -74,8 +74,7 @@ def _plans(folder: Path, manifest: Manifest, turns: list[Turn], gaps: list[EndSt
 def _settings(manifest: Manifest, cell: ManifestCell) -> dict[str, str]:
     """Return what else makes runs comparable (protocol section 9), in a few characters each."""
     if manifest.imported:
-        table = manifest.imported
-        return {"origin": f"{table.form} table {table.sha256.partition(':')[2][:8]}", "turns": str(manifest.config.get("turns"))}
+        return {"origin": f"imported {manifest.imported.form} table", "turns": str(manifest.config.get("turns"))}
     config = manifest.config
     sampling = {
         name: value for name, value in (config.get("sampling") or {}).items() if name not in ("seed", "timeout_s") and value
