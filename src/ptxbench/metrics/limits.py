@@ -8,7 +8,7 @@ from statistics import median
 
 from ptxbench.metrics.bootstrap import rate_interval
 from ptxbench.metrics.rows import AtLimit, NotReached
-from ptxbench.metrics.verdicts import is_correct, is_decided, is_qualified, is_unproven
+from ptxbench.metrics.verdicts import is_correct, is_decided, is_qualified, is_tagged, is_unproven
 from ptxbench.schema import Turn
 
 LIMITS = (1, 4, 8)
@@ -25,6 +25,7 @@ def at_limit(k: int, turns: Sequence[Turn], not_reached: Sequence[NotReached], t
     decided = is_decided(inside, missing.total())
     correct = [turn for turn in inside if is_correct(turn)]
     qualified = [turn for turn in inside if is_qualified(turn)] if target else []
+    tagged = [turn for turn in correct if is_tagged(turn)]
     speedups = _speedups(correct)
     target_speedups = _speedups(qualified)
     return AtLimit(
@@ -42,6 +43,8 @@ def at_limit(k: int, turns: Sequence[Turn], not_reached: Sequence[NotReached], t
         target_median_speedup=median(target_speedups) if target_speedups else None,
         trajectories_with_success=len({turn.trajectory for turn in correct}),
         target_trajectories_with_success=len({turn.trajectory for turn in qualified}),
+        source_tag_turns=len(tagged),
+        source_tag_trajectories_with_success=len({turn.trajectory for turn in tagged}),
         ci95={
             "turn_correctness": _interval(correct, n_by_trajectory) if decided else None,
             "target_turn_correctness": _interval(qualified, n_by_trajectory) if decided and target else None,

@@ -63,6 +63,10 @@ class AtLimit(Record):
     target_median_speedup: float | None
     trajectories_with_success: int
     target_trajectories_with_success: int
+    source_tag_turns: int = 0
+    """Correct turns that an imported table tags as holding target instructions in their source: a claim, in no other figure."""
+    source_tag_trajectories_with_success: int = 0
+    """Trajectories with such a turn."""
     ci95: dict[str, tuple[float, float] | None]
 
 

@@ -23,6 +23,11 @@ def is_unproven(turn: Turn) -> bool:
     return is_correct(turn) and (turn.proof is None or turn.proof.status == "unknown")
 
 
+def is_tagged(turn: Turn) -> bool:
+    """Whether the turn is correct and an imported table tags its source with the target instructions: a claim, no proof."""
+    return is_correct(turn) and turn.proof is not None and turn.proof.source_target is True
+
+
 def is_decided(turns: Sequence[Turn], not_reached: int) -> bool:
     """Whether rates over these turns say anything: some turn has an outcome, or all that was planned was not reached."""
     return any(turn.outcome is not None for turn in turns) or (not turns and not_reached > 0)
