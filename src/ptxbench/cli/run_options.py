@@ -63,7 +63,11 @@ Pack = Annotated[
 ]
 Arm = Annotated[
     str | None,
-    typer.Option("--arm", metavar="NAME", help="How much of the pack: parameters, wrappers or contracts (all of it, the default)."),
+    typer.Option(
+        "--arm",
+        metavar="NAME",
+        help="How much of the pack: parameters, wrappers, representative or contracts (all of it, the default).",
+    ),
 ]
 Guidance = Annotated[str | None, typer.Option("--guidance", metavar="ID", help="Expert-edited fragment of the pack.")]
 Trajectories = Annotated[int, typer.Option("--trajectories", metavar="N", min=1, help="Independent conversations per task.")]

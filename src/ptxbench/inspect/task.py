@@ -57,7 +57,7 @@ def primary(
         profile_feedback: Profile correct kernels with Nsight Compute and tell the model where their time goes.
         variants: Prompt variants of the pack, several with commas between, or ``all``; the first when left out.
         pack: Knowledge pack that the prompt carries, or ``none``; ``auto``: the one for the task's architecture.
-        arm: How much of the pack: ``parameters``, ``wrappers`` or ``contracts``, the whole.
+        arm: How much of the pack: ``parameters``, ``wrappers``, ``representative`` or ``contracts``, the whole.
         guidance: The pack's expert-edited fragment that the prompt carries as well.
         arch: ``sm_90a``, ``sm_100a`` or ``cpu``; each task's first when left out.
         language: ``cuda``, ``cpp`` or ``python``; by the architecture when left out.
