@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ptxbench.agent.engine.beginning import Identity, new_manifest
 from ptxbench.agent.engine.directory import agreed_manifest, check_folder
-from ptxbench.agent.engine.manifest import MANIFEST_NAME, Identity, new_manifest
+from ptxbench.agent.engine.manifest import MANIFEST_NAME
 from ptxbench.agent.engine.places import PlannedTask, TaskSource
 from ptxbench.agent.engine.run import device_of
 from ptxbench.agent.models import load_model

@@ -3,60 +3,23 @@
 from __future__ import annotations
 
 import json
-import platform
-import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from ptxbench import __version__
-from ptxbench.agent.config import RunConfig
 from ptxbench.agent.engine.mismatch import cells_by_task, mismatch, short
-from ptxbench.agent.engine.places import PlannedTask
 from ptxbench.agent.knowledge import PackUse
-from ptxbench.agent.templating import templates_hash
 from ptxbench.core.atomic import write_atomic
 from ptxbench.core.errors import RunMismatch, UsageError
-from ptxbench.core.fingerprint import code_fingerprint
 from ptxbench.schema import PROTOCOL_VERSION, SCHEMA_VERSION, Baseline, CellKey, Device, Record
 
 MANIFEST_NAME = "run.json"
 
-AGENT_PARTS = (
-    "agent/prompt.py",
-    "agent/goal.py",
-    "agent/guidance.py",
-    "agent/knowledge.py",
-    "agent/languages.py",
-    "agent/history.py",
-    "agent/reasoning.py",
-    "agent/reasoning.toml",
-    "agent/extract.py",
-    "agent/literals.py",
-    "agent/feedback",
-    "agent/engine/opening.py",
-    "agent/engine/trajectory.py",
-    "agent/engine/rows.py",
-)
-"""Code of this room that decides what a model is asked and what is taken from its answer (providers and exports do not)."""
-
 FREE_SETTINGS = frozenset({"concurrency", "evaluation_attempts", "evaluation_wait_s", "endpoint", "price", "plan"})
 """Settings that change how fast a run goes, where and for how much, and not what its numbers mean."""
-
-
-class Identity(Protocol):
-    """What a run directory knows a model by."""
-
-    @property
-    def name(self) -> str:
-        """Name for records."""
-
-    def facts(self) -> dict[str, Any]:
-        """Return what identifies the model beyond its name."""
 
 
 class ManifestCell(Record):
@@ -275,69 +238,6 @@ def read_manifest(folder: Path) -> Manifest:
         raise UsageError(f"{path} cannot be read: {where}: {first['msg']}", next_step="it was written by another version") from None
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from None
-
-
-def new_manifest(
-    config: RunConfig,
-    model: Identity,
-    suite_hash: str,
-    planned: list[tuple[PlannedTask, str | None]],
-    *,
-    folder_name: str,
-    devices: tuple[Device, ...] = (),
-) -> Manifest:
-    """Return the manifest of a run that begins now; ``planned`` gives each task and the id of the device that it runs on."""
-    run = f"{folder_name or 'run'}-{secrets.token_hex(4)}"
-    cells = tuple(
-        ManifestCell(
-            key=CellKey(
-                model=model.name,
-                arch=item.task.arch,
-                device=device,
-                task=item.task.name,
-                workload=item.task.workload.uuid,
-                language=item.language.value,
-                pack=item.knowledge.pack if item.knowledge is not None else None,
-                arm=item.knowledge.arm.value if item.knowledge is not None else None,
-                condition=condition_of(item),
-                protocol=config.profile.value,
-                run=run,
-            ),
-            task_hash=item.task_hash,
-            variants=item.variants,
-            knowledge=item.knowledge.use(device) if item.knowledge is not None else None,
-        )
-        for item, device in planned
-    )
-    return Manifest(
-        run=run,
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        code=_code(),
-        environment=Environment(
-            python=platform.python_version(), platform=f"{platform.system()} {platform.machine()}", devices=devices
-        ),
-        model=model.name,
-        model_facts=model.facts(),
-        suite=suite_hash,
-        config=config.model_copy(update={"model": model.name}).model_dump(mode="json"),
-        cells=cells,
-    )
-
-
-def condition_of(item: PlannedTask) -> str | None:
-    """Return the condition that keys a cell's rows beside pack and arm."""
-    guidance = item.knowledge.guidance if item.knowledge is not None else None
-    return None if guidance is None else f"guidance:{guidance.id}"
-
-
-def _code() -> Code:
-    return Code(
-        version=__version__,
-        templates=templates_hash(),
-        agent=code_fingerprint(*AGENT_PARTS),
-        judge=code_fingerprint("schema", "arch", "suite", "toolchain", "evaluate"),
-        numpy=version("numpy"),
-    )
 
 
 def _accepted(field: str, was: Any, now: Any, turns_done: int) -> AcceptedChange:

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ptxbench.agent.config import RunConfig
+from ptxbench.agent.engine.beginning import new_manifest
 from ptxbench.agent.engine.directory import check_folder, open_manifest
 from ptxbench.agent.engine.events import Event, Progress, RunStarted, TrajectoryEnded
 from ptxbench.agent.engine.late_versions import LateVersions
 from ptxbench.agent.engine.ledger import Ledger
-from ptxbench.agent.engine.manifest import Manifest, new_manifest
+from ptxbench.agent.engine.manifest import Manifest
 from ptxbench.agent.engine.places import Place, PlannedTask, TaskSource, plan, trajectories_of
 from ptxbench.agent.engine.slots import RequestSlots
 from ptxbench.agent.engine.stage import Stage
