@@ -19,7 +19,7 @@ IMPORT_PATH = os.pathsep.join(filter(None, (str(Path(__file__).parents[2] / "src
 
 GROUP = ("tasks", "tasks list", "tasks show", "tasks export", "tasks import", "tasks validate")
 EXPORTS = ("export", "export mini-swe-agent", "export atif")
-COMMANDS = ("", "doctor", "quickstart", *GROUP, "compile", "eval", "run", "report", *EXPORTS)
+COMMANDS = ("", "doctor", "quickstart", *GROUP, "compile", "eval", "run", "report", *EXPORTS, "import", "import published")
 
 INTERRUPTIBLE = """
 import runpy, signal
