@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from ptxbench.metrics.frame import TurnFrame
+from ptxbench.metrics.undecided import decided
 
 
 def at_budgets(frame: TurnFrame, budgets: Sequence[int], tokens: str = "total_tokens") -> pl.DataFrame:
@@ -16,7 +17,7 @@ def at_budgets(frame: TurnFrame, budgets: Sequence[int], tokens: str = "total_to
     ``trajectories_qualified`` of ``trajectories`` have such a turn inside; ``success`` and ``target_success`` are their shares.
     ``median_best_speedup`` and ``median_target_best_speedup`` are over all trajectories, 0 for those without one. From the first
     turn whose tokens are unknown, a trajectory is outside every budget: it counts among ``tokens_unknown`` as well. Target
-    figures are null where an architecture has no target instructions.
+    figures are null where an architecture has no target instructions, and all where nothing could be decided.
     """
     spent = frame.turns.lazy().with_columns(_spent(tokens).alias("spent"))
     steps = [_at(frame, spent, budget) for budget in budgets]
@@ -48,7 +49,7 @@ def _at(frame: TurnFrame, spent: pl.LazyFrame, budget: int) -> pl.DataFrame:
         speedup.filter(inside & pl.col("qualified")).max().fill_null(0.0).alias("target_best"),
         pl.col("spent").is_null().any().alias("unknown"),
     )
-    target = pl.col("target")
+    known, target = pl.col("known"), pl.col("target")
     count = pl.col("trajectories")
     return (
         paths.group_by("cell")
@@ -58,15 +59,16 @@ def _at(frame: TurnFrame, spent: pl.LazyFrame, budget: int) -> pl.DataFrame:
             pl.col("correct").sum().cast(pl.Int64).alias("trajectories_correct"),
             pl.col("qualified").sum().cast(pl.Int64).alias("trajectories_qualified"),
             pl.col("best").median().alias("median_best_speedup"),
-            pl.col("target_best").median().alias("target"),
+            pl.col("target_best").median().alias("median_target_best_speedup"),
         )
-        .rename({"target": "median_target_best_speedup"})
         .join(frame.cells.lazy().select("cell", "target"), on="cell", how="left")
+        .join(decided(frame.turns).lazy().with_columns(known=True), on="cell", how="left")
         .with_columns(
             pl.lit(budget, pl.Int64).alias("budget"),
-            (pl.col("trajectories_correct") / count).alias("success"),
-            pl.when(target).then(pl.col("trajectories_qualified") / count).alias("target_success"),
-            pl.when(target).then("median_target_best_speedup").alias("median_target_best_speedup"),
+            pl.when(known).then(pl.col("trajectories_correct") / count).alias("success"),
+            pl.when(known & target).then(pl.col("trajectories_qualified") / count).alias("target_success"),
+            pl.when(known).then("median_best_speedup").alias("median_best_speedup"),
+            pl.when(known & target).then("median_target_best_speedup").alias("median_target_best_speedup"),
         )
         .select(
             *("cell", "budget", "trajectories", "tokens_unknown", "trajectories_correct", "trajectories_qualified"),

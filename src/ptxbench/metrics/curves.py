@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from ptxbench.metrics.frame import TurnFrame
 from ptxbench.metrics.undecided import decided
 
 Hits = Literal["fast_p", "fast_p_inst"]
 """Which turns can be in the numerator: correct ones, or those whose target instructions executed as well."""
+
+HIT = {"fast_p": "correct", "fast_p_inst": "qualified"}
+"""The column of turns that says so."""
 
 
 def fast_p_curves(frame: TurnFrame, hits: Hits = "fast_p") -> pl.DataFrame:
@@ -21,34 +26,26 @@ def fast_p_curves(frame: TurnFrame, hits: Hits = "fast_p") -> pl.DataFrame:
     each variant's turns. A curve starts at p = 0 and falls exactly at its speedups. ``min`` and ``max`` are null where turns
     name no variant. Cells without a decided turn, and for ``fast_p_inst`` those without target instructions, have no rows.
     """
-    variants = _variants(frame, hits)
-    hit = pl.col("correct" if hits == "fast_p" else "qualified")
-    fast = frame.turns.lazy().filter(hit & pl.col("speedup").is_not_null()).select("cell", "variant", p="speedup")
-    counted = fast.join(variants.lazy().select("cell", "variant", "rank"), on=["cell", "variant"], nulls_equal=True)
-    starts = variants.lazy().select("cell", pl.lit(0.0).alias("p"), pl.lit(None, pl.Int64).alias("rank")).unique()
-    ranks = range(variants.get_column("rank").n_unique())
-    at = [(pl.col("rank") == rank).sum().cast(pl.Int64).alias(f"at{rank}") for rank in ranks]
-    above = [(pl.col(f"at{rank}").cum_sum().over("cell") - pl.col(f"at{rank}")).alias(f"above{rank}") for rank in ranks]
-    # A variant that the cell does not have is null and counts in neither mean nor extremes.
-    fractions = [pl.col(f"above{rank}") / pl.col(f"n{rank}") for rank in ranks]
-    named = pl.col("named")
-    return (
-        pl.concat([counted.select("cell", "p", "rank"), starts])
-        .group_by("cell", "p")
-        .agg(at)
-        .sort("cell", "p", descending=[False, True])
-        .with_columns(above)
-        .join(_by_rank(variants).lazy(), on="cell", how="left", maintain_order="left")
-        .select(
-            "cell",
-            "p",
-            pl.mean_horizontal(fractions).alias("mean"),
-            pl.when(named).then(pl.min_horizontal(fractions)).alias("min"),
-            pl.when(named).then(pl.max_horizontal(fractions)).alias("max"),
-        )
-        .sort("cell", "p")
+    prompts = _prompts(frame, hits)
+    fast = frame.turns.lazy().filter(pl.col(HIT[hits]) & pl.col("speedup").is_not_null()).select("prompt", p="speedup")
+    starts = prompts.lazy().group_by("curve").agg(pl.lit(0.0).alias("p"), pl.lit(None, pl.UInt32).alias("rank"))
+    points = (
+        pl.concat([fast.join(prompts.lazy(), on="prompt").select("curve", "p", "rank"), starts])
+        .sort("curve", "p")
+        .with_columns(pl.col("rank").cast(pl.Int64).fill_null(-1))
         .collect()
     )
+    curve, p, rank = (points.get_column(name).to_numpy() for name in ("curve", "p", "rank"))
+    cells = prompts.unique("curve", keep="first", maintain_order=True)
+    n = np.zeros((cells.height, int(prompts.get_column("rank").n_unique())), dtype=np.int64)
+    n[prompts.get_column("curve").to_numpy(), prompts.get_column("rank").to_numpy()] = prompts.get_column("n").to_numpy()
+    last = np.flatnonzero(np.append((curve[1:] != curve[:-1]) | (p[1:] != p[:-1]), [True] * min(1, len(p))))
+    of = curve[last]
+    fractions = _above(curve, rank, last, n.shape) / np.where(n > 0, n, np.nan)[of]
+    named = cells.get_column("named").gather(of)
+    mean = np.nansum(fractions, axis=1) / (n > 0).sum(axis=1)[of]
+    found = pl.DataFrame({"cell": cells.get_column("cell").gather(of), "p": p[last], "mean": mean, **_extremes(fractions)})
+    return found.with_columns(pl.when(named).then(name).alias(name) for name in ("min", "max"))
 
 
 def fast_p_at(curves: pl.DataFrame, thresholds: Sequence[float]) -> pl.DataFrame:
@@ -58,26 +55,40 @@ def fast_p_at(curves: pl.DataFrame, thresholds: Sequence[float]) -> pl.DataFrame
     return found.sort("cell", "p").select(curves.columns)
 
 
-def _variants(frame: TurnFrame, hits: Hits) -> pl.DataFrame:
-    """Return N of every variant of the cells that have a curve, and the variant's rank among its cell's."""
+def _prompts(frame: TurnFrame, hits: Hits) -> pl.DataFrame:
+    """Return N of every prompt variant of the cells that have a curve.
+
+    ``curve`` numbers these cells, ``rank`` a cell's variants; ``named`` says whether all of a cell's variants have names.
+    """
     cells = decided(frame.turns)
     if hits == "fast_p_inst":
-        cells = cells.join(frame.cells.filter("target").select("cell"), on="cell", how="semi")
+        cells = cells.join(frame.cells.filter("target").select("cell"), on="cell", how="semi", maintain_order="left")
     return (
         frame.turns.lazy()
-        .group_by("cell", "variant")
-        .agg(pl.len().cast(pl.Int64).alias("n"))
-        .join(cells.lazy(), on="cell", how="semi")
-        .sort("cell", "variant", nulls_last=True)
-        .with_columns(pl.int_range(pl.len(), dtype=pl.Int64).over("cell").alias("rank"))
+        .group_by("prompt")
+        .agg(pl.len().cast(pl.Int64).alias("n"), pl.col("cell", "variant").first())
+        .join(cells.lazy().with_row_index("curve"), on="cell", how="inner")
+        .sort("prompt")
+        .with_columns(
+            (pl.col("prompt") - pl.col("prompt").min().over("cell")).alias("rank"),
+            pl.col("variant").is_not_null().all().over("cell").alias("named"),
+        )
         .collect()
     )
 
 
-def _by_rank(variants: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per cell: N of its variants side by side, and whether they all have names."""
-    sizes = [
-        pl.col("n").filter(pl.col("rank") == rank).first().alias(f"n{rank}")
-        for rank in range(variants.get_column("rank").n_unique())
-    ]
-    return variants.group_by("cell").agg(*sizes, pl.col("variant").is_not_null().all().alias("named"))
+def _above(curve: NDArray[np.uint32], rank: NDArray[np.int64], last: NDArray[np.intp], shape: tuple[int, int]) -> NDArray[np.int64]:
+    """Return how many turns of each variant are faster than the points at ``last``, of points in order of curve and p."""
+    begins = np.searchsorted(curve, np.arange(shape[0] + 1))
+    above = np.empty((len(last), shape[1]), dtype=np.int64)
+    for index in range(shape[1]):
+        up_to = np.concatenate([[0], np.cumsum(rank == index)])
+        above[:, index] = up_to[begins[curve[last] + 1]] - up_to[last + 1]
+    return above
+
+
+def _extremes(fractions: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    """Return the least and the greatest of each row, without variants that a cell does not have (NaN)."""
+    if not fractions.size:
+        return {"min": np.empty(0), "max": np.empty(0)}
+    return {"min": np.fmin.reduce(fractions, axis=1), "max": np.fmax.reduce(fractions, axis=1)}

@@ -66,8 +66,11 @@ FLAT_COLUMNS: dict[str, pl.DataType] = {name: pl.String() for name in KEY} | TUR
 REQUIRED = ("model", "arch", "task", "run", "trajectory", "turn", "outcome")
 """Columns that a flat table must have."""
 
+NUMBERS = ("cell", "path", "prompt")
+"""Numbers of a turn's cell, of its trajectory and of its cell's prompt variant; the latter two differ between all cells."""
+
 DERIVED = ("correct", "qualified", "unproven", "tagged", "total_tokens")
-"""What ``TurnFrame.turns`` has beside ``cell``, ``path`` (a number for each trajectory of the frame) and ``TURN_COLUMNS``.
+"""What ``TurnFrame.turns`` has beside ``NUMBERS`` and ``TURN_COLUMNS``.
 
 ``correct``, ``qualified`` (correct, and target instructions executed), ``unproven`` (correct, proof unknown) and ``tagged``
 (correct, and tagged in source) are never null; ``qualified`` and ``unproven`` are false where an architecture has no target
@@ -111,16 +114,15 @@ class TurnFrame:
         Raises ``UsageError`` for missing columns, values that are not of their column's type and turns that occur twice, with
         the list.
         """
-        keys, turns = _numbered(_complete(flat), KEY, "key")
+        flat = _complete(flat)
+        keys, key = _numbered(flat, KEY)
         cells = _cells(keys, planned or {})
-        numbers = keys.join(cells, on=KEY, how="left", nulls_equal=True, maintain_order="left").get_column("cell")
-        turns = turns.with_columns(numbers.gather(turns.get_column("key")).alias("cell")).drop("key")
-        paths, turns = _numbered(turns, ("cell", "trajectory"), "path")
-        turns = turns.sort("path", "turn")
-        turns = turns.with_columns(paths.get_column(name).gather(turns.get_column("path")) for name in ("cell", "trajectory"))
-        turns = _derived(turns, cells)
+        of_key = keys.join(cells, on=KEY, how="left", nulls_equal=True, maintain_order="left").get_column("cell")
+        turns = flat.drop(KEY).with_columns(of_key.gather(key).alias("cell"))
+        turns = _in_order(turns.with_columns(_numbered(turns, ("cell", "trajectory"))[1].alias("path")))
+        turns = _derived(turns.with_columns(_numbered(turns, ("cell", "variant"))[1].alias("prompt")), cells)
         _refuse_duplicates(turns, cells)
-        return cls(_counted(cells, turns), turns.select("cell", "path", *TURN_COLUMNS, *DERIVED))
+        return cls(_counted(cells, turns), turns.select(*NUMBERS, *TURN_COLUMNS, *DERIVED))
 
     def only(self, *predicates: pl.Expr) -> Self:
         """Return the cells that fulfil predicates over the columns of ``cells``, with their turns."""
@@ -155,17 +157,25 @@ def _complete(flat: pl.DataFrame) -> pl.DataFrame:
     return complete
 
 
-def _numbered(flat: pl.DataFrame, columns: Sequence[str], name: str) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the distinct values of columns, sorted and numbered, and the table with that number in the columns' place.
+def _numbered(table: pl.DataFrame, columns: Sequence[str]) -> tuple[pl.DataFrame, pl.Series]:
+    """Return the distinct values of columns, sorted, and for each row of the table the number of its own.
 
     Equal rows mostly stand together, so values are compared once for each stretch of equal ones.
     """
-    stretch = flat.select(pl.struct(columns).rle_id().alias("stretch")).get_column("stretch")
+    stretch = table.select(pl.struct(columns).rle_id().alias("stretch")).get_column("stretch")
     kinds = [pl.col(column).cast(FLAT_COLUMNS.get(column, pl.UInt32())) for column in columns]
-    heads = flat.select(columns).filter(stretch.ne_missing(stretch.shift(1))).select(kinds)
-    distinct = heads.unique().sort(columns).with_row_index(name)
-    numbers = heads.join(distinct, on=columns, how="left", nulls_equal=True, maintain_order="left").get_column(name)
-    return distinct, flat.drop(columns).with_columns(numbers.gather(stretch).alias(name))
+    heads = table.select(columns).filter(stretch.ne_missing(stretch.shift(1))).select(kinds)
+    distinct = heads.unique().sort(columns)
+    numbered = heads.join(distinct.with_row_index("number"), on=columns, how="left", nulls_equal=True, maintain_order="left")
+    return distinct, numbered.get_column("number").gather(stretch)
+
+
+def _in_order(turns: pl.DataFrame) -> pl.DataFrame:
+    """Return the turns by cell, trajectory and turn; most tables are in that order already."""
+    path, turn = pl.col("path"), pl.col("turn")
+    ordered = (path > path.shift(1)) | ((path == path.shift(1)) & (turn >= turn.shift(1)))
+    in_order = turns.select(ordered.fill_null(True).all()).item()
+    return (turns if in_order else turns.sort("path", "turn")).with_columns(pl.col("path", "cell").set_sorted())
 
 
 def _cells(keys: pl.DataFrame, planned: Mapping[CellKey, Plan]) -> pl.DataFrame:

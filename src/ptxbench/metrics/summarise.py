@@ -6,7 +6,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from ptxbench.core.errors import UsageError
+from ptxbench.metrics.duplicates import refuse_duplicates
 from ptxbench.metrics.fast_p import UNKNOWN, fast_p
 from ptxbench.metrics.limits import LIMITS, at_limit, not_reached_below
 from ptxbench.metrics.rows import Curves, NotReached, Plan, Row
@@ -62,12 +62,7 @@ def _row(key: CellKey, turns: list[Turn], plan: Plan | None) -> Row:
 
 def _refuse_duplicates(turns: Sequence[Turn]) -> None:
     counted = Counter((turn.key, turn.trajectory, turn.turn) for turn in turns)
-    twice = sorted(f"{key.run}/{key.task}/{name}/{index}" for (key, name, index), count in counted.items() if count > 1)
-    if twice:
-        shown = ", ".join(twice[:5]) + (f" and {len(twice) - 5} more" if len(twice) > 5 else "")
-        raise UsageError(
-            f"{len(twice)} turns occur more than once: {shown}", next_step="name each run directory once", duplicates=twice
-        )
+    refuse_duplicates(sorted(f"{key.run}/{key.task}/{name}/{index}" for (key, name, index), count in counted.items() if count > 1))
 
 
 def _n_by_variant(turns: Iterable[Turn], gaps: Iterable[NotReached], length: int) -> Counter[str | None]:
