@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from ptxbench.metrics.frame import TurnFrame
+from ptxbench.metrics.running import spent_so_far
 from ptxbench.metrics.undecided import decided
 
 
@@ -19,30 +20,24 @@ def at_budgets(frame: TurnFrame, budgets: Sequence[int], tokens: str = "total_to
     turn whose tokens are unknown, a trajectory is outside every budget: it counts among ``tokens_unknown`` as well. Target
     figures are null where an architecture has no target instructions, and all where nothing could be decided.
     """
-    spent = frame.turns.lazy().with_columns(_spent(tokens).alias("spent"))
+    spent = frame.turns.with_columns(spent_so_far(frame.turns, tokens).alias("spent")).lazy()
     steps = [_at(frame, spent, budget) for budget in budgets]
     return pl.concat(steps).sort("cell", "budget") if steps else _at(frame, spent, 0).clear()
 
 
 def budget_steps(frame: TurnFrame, most: int = 200, tokens: str = "total_tokens") -> list[int]:
     """Return budgets at which an outcome can change, for a curve: at most ``most`` of them, spread evenly over their ranks."""
-    spent = frame.turns.lazy().select(_spent(tokens).alias("spent"), "correct")
-    reached = spent.filter("correct").select(pl.col("spent").drop_nulls().unique().sort()).collect().get_column("spent")
+    reached = spent_so_far(frame.turns, tokens).filter(frame.turns.get_column("correct")).drop_nulls().unique().sort()
     if reached.len() <= most:
         return reached.to_list()
     return reached.gather([round(index * (reached.len() - 1) / (most - 1)) for index in range(most)]).unique().sort().to_list()
 
 
-def _spent(column: str) -> pl.Expr:
-    """Return what a trajectory has used up to and with each turn; null from the first turn that does not say."""
-    unknown = pl.col(column).is_null().cum_max().over("path")
-    return pl.when(~unknown).then(pl.col(column).cum_sum().over("path"))
-
-
 def _at(frame: TurnFrame, spent: pl.LazyFrame, budget: int) -> pl.DataFrame:
     inside = (pl.col("spent") <= budget).fill_null(False)
     speedup = pl.col("speedup")
-    paths = spent.group_by("cell", "path").agg(
+    paths = spent.group_by("path").agg(
+        pl.col("cell").first(),
         (inside & pl.col("correct")).any().alias("correct"),
         (inside & pl.col("qualified")).any().alias("qualified"),
         speedup.filter(inside).max().fill_null(0.0).alias("best"),

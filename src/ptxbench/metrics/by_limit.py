@@ -45,8 +45,11 @@ def _at(frame: TurnFrame, k: int) -> pl.DataFrame:
         target_speedup.median().alias("target_median_speedup"),
     )
     successes = (
-        inside.group_by("cell", "path")
-        .agg(pl.col(name).any().alias(f"trajectories_{name}") for name in ("correct", "qualified", "tagged"))
+        inside.group_by("path")
+        .agg(
+            pl.col("cell").first(),
+            *(pl.col(name).any().alias(f"trajectories_{name}") for name in ("correct", "qualified", "tagged")),
+        )
         .group_by("cell")
         .agg(pl.len().alias("trajectories"), *(pl.col(name).sum() for name in SUCCESSES[1:]))
     )

@@ -20,20 +20,10 @@ def outcomes_by_turn(frame: TurnFrame) -> pl.DataFrame:
 
 
 def kernels_by_turn(frame: TurnFrame) -> pl.DataFrame:
-    """Return one row per cell and turn index: ``n`` turns, of which ``correct``, ``qualified``, ``tagged`` and ``better``.
-
-    ``better`` ones beat every speedup of their own trajectory so far: what the turn was for.
-    """
-    best_before = pl.col("speedup").cum_max().forward_fill().shift(1).over("path")
-    better = (pl.col("speedup") > best_before.fill_null(0.0)).fill_null(False)
-    counts = [pl.col(name).sum().cast(pl.Int64) for name in ("correct", "qualified", "tagged", "better")]
+    """Return one row per cell and turn index: ``n`` turns, of which ``correct``, ``qualified`` and ``tagged``."""
+    counts = [pl.col(name).sum().cast(pl.Int64) for name in ("correct", "qualified", "tagged")]
     return (
-        frame.turns.lazy()
-        .with_columns(better.alias("better"))
-        .group_by("cell", "turn")
-        .agg(pl.len().cast(pl.Int64).alias("n"), *counts)
-        .sort("cell", "turn")
-        .collect()
+        frame.turns.lazy().group_by("cell", "turn").agg(pl.len().cast(pl.Int64).alias("n"), *counts).sort("cell", "turn").collect()
     )
 
 

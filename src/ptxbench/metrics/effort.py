@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from ptxbench.metrics.frame import TurnFrame
+from ptxbench.metrics.running import none_before
 
 GOALS = {"correct": "correct", "proven": "qualified", "gate_passing": "passed"}
 """Goals, and the column of turns that says whether one reaches it."""
@@ -19,7 +20,8 @@ def effort_of_trajectories(frame: TurnFrame) -> pl.DataFrame:
     ``MEANS`` are what the trajectory spent up to and with that turn, or in all where no turn reached the goal; null where a turn
     of these does not say.
     """
-    turns = frame.turns.lazy().with_columns((pl.col("correct") & pl.col("gate_passed")).fill_null(False).alias("passed"))
+    passed = (pl.col("correct") & pl.col("gate_passed")).fill_null(False).alias("passed")
+    turns = frame.turns.select("cell", "path", "turn", "correct", "qualified", passed, *MEANS)
     return pl.concat([_until(turns, goal, column) for goal, column in GOALS.items()]).sort("path", "goal")
 
 
@@ -35,21 +37,19 @@ def effort_to_first(frame: TurnFrame) -> pl.DataFrame:
     figures = []
     for name in MEANS:
         spent = pl.col(name)
-        known = spent.filter(hit).is_not_null().all() & hit.any()
+        known = (spent.is_null() & hit).any().not_() & hit.any()
         figures.append(pl.when(known).then(spent.filter(hit).median()).alias(f"median_{name}"))
-        complete = spent.is_not_null().all() & hit.any()
+        complete = (spent.null_count() == 0) & hit.any()
         figures.append(pl.when(complete).then(spent.sum() / hit.sum()).alias(f"per_success_{name}"))
     counts = [pl.len().cast(pl.Int64).alias("trajectories"), hit.sum().cast(pl.Int64).alias("reached")]
     turn = pl.col("first").filter(hit).median().alias("median_turn")
     return paths.group_by("cell", "goal").agg(*counts, turn, *figures).sort("cell", "goal").collect()
 
 
-def _until(turns: pl.LazyFrame, goal: str, column: str) -> pl.DataFrame:
+def _until(turns: pl.DataFrame, goal: str, column: str) -> pl.DataFrame:
     """Return a goal's rows of ``effort_of_trajectories``."""
-    first = pl.col("turn").filter(pl.col(column)).min()
-    until = turns.with_columns(first.over("path").alias("first")).filter(
-        pl.col("first").is_null() | (pl.col("turn") <= pl.col("first"))
-    )
-    sums = [pl.when(pl.col(name).is_not_null().all()).then(pl.col(name).sum()).alias(name) for name in MEANS]
-    rows = until.group_by("cell", "path").agg(pl.col("first").first(), *sums)
-    return rows.select("cell", "path", pl.lit(goal).alias("goal"), "first", *MEANS).collect()
+    until = turns.lazy().filter(none_before(turns, turns.get_column(column)))
+    sums = [pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()).alias(name) for name in MEANS]
+    first = pl.col("turn").filter(pl.col(column)).first().alias("first")
+    rows = until.group_by("path").agg(pl.col("cell").first(), first, *sums)
+    return rows.select("cell", "path", pl.lit(goal, pl.Enum(list(GOALS))).alias("goal"), "first", *MEANS).collect()

@@ -78,7 +78,11 @@ def median_best_intervals(frame: TurnFrame, paths: pl.DataFrame) -> pl.DataFrame
 
 def _decided(frame: TurnFrame, turns: pl.DataFrame, *sums: pl.Expr) -> pl.DataFrame:
     """Return ``n`` and sums for each trajectory of the cells in which something was decided."""
-    paths = turns.lazy().group_by("cell", "path").agg(pl.len().cast(pl.Int64).alias("n"), *(each.cast(pl.Int64) for each in sums))
+    paths = (
+        turns.lazy()
+        .group_by("path")
+        .agg(pl.col("cell").first(), pl.len().cast(pl.Int64).alias("n"), *(each.cast(pl.Int64) for each in sums))
+    )
     return paths.join(decided(turns).lazy(), on="cell", how="semi").sort("path").collect()
 
 

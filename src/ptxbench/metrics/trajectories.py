@@ -28,13 +28,13 @@ def trajectories(frame: TurnFrame) -> pl.DataFrame:
     known = decided(frame.turns, "path").with_columns(pl.lit(True).alias("known"))
     table = (
         frame.turns.lazy()
-        .group_by("cell", "path")
+        .group_by("path")
         .agg(
-            pl.col("trajectory", "variant").first(),
+            pl.col("cell", "trajectory", "variant").first(),
             pl.len().cast(pl.Int64).alias("n"),
             *(pl.col(name).sum().cast(pl.Int64) for name in ("correct", "qualified", "tagged")),
             *(value.alias(name) for name, value in best.items()),
-            *(pl.when(pl.col(name).is_not_null().all()).then(pl.col(name).sum()).alias(name) for name in COSTS),
+            *(pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()).alias(name) for name in COSTS),
         )
         .join(known.lazy(), on="path", how="left")
         .join(frame.cells.lazy().select("cell", "target"), on="cell", how="left")
@@ -44,8 +44,8 @@ def trajectories(frame: TurnFrame) -> pl.DataFrame:
             pl.when("known").then("best_speedup").alias("best_speedup"),
             pl.when(pl.col("known") & pl.col("target")).then("target_best_speedup").alias("target_best_speedup"),
         )
-        .drop("known", "target")
         .sort("path")
+        .select("cell", pl.exclude("cell", "known", "target"))
         .collect()
     )
 
