@@ -71,6 +71,12 @@ class RunMismatch(UsageError):
     code = "run_mismatch"
 
 
+class NotComparable(UsageError):
+    """Runs differ in what must be equal for their numbers to be compared."""
+
+    code = "not_comparable"
+
+
 class InfrastructureError(PtxbenchError):
     """Something of ours, or of the machine, failed (exit code 3). Never counts against a candidate."""
 

@@ -1,0 +1,118 @@
+"""What each trajectory of a cell comes to, in the numbers that differences between two cells are made of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from typing import Any
+
+from ptxbench.metrics.duplicates import refuse_duplicates
+from ptxbench.metrics.limits import LIMITS, not_reached_below
+from ptxbench.metrics.rows import Plan
+from ptxbench.metrics.verdicts import has_target_instructions, is_correct, is_qualified
+from ptxbench.schema import CellKey, Turn
+
+THRESHOLD = 1.0
+"""Where Fast_p is compared: the share of turns that beat the reference."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """One trajectory. Counts are of turns; ``n`` and what is counted of it use turns below the last of ``LIMITS``."""
+
+    variant: str
+    name: str
+    n: int
+    decided: int
+    """Of ``n``: turns with an outcome. Turns that were not reached have none, and are in ``n``."""
+    correct: int
+    qualified: int
+    turns: int
+    """All of them, as curves count; ``fast`` and ``target_fast`` of these are above ``THRESHOLD``."""
+    fast: int
+    target_fast: int
+    best: tuple[float, ...]
+    """Largest trusted speedup below each of ``LIMITS``, 0 where there is none."""
+    target_best: tuple[float, ...]
+    tokens: int | None
+    """Of all its turns, input and output; None as soon as one does not say."""
+
+    @property
+    def order(self) -> tuple[Any, ...]:
+        """A key to sort by, which equal trajectories have alone."""
+        return (*astuple(self)[:-1], -1 if self.tokens is None else self.tokens)
+
+
+@dataclass(frozen=True)
+class CellTally:
+    """The trajectories of one cell, in order, and what can be said of it."""
+
+    trajectories: tuple[Tally, ...]
+    target: bool
+    """Whether its architecture has target instructions to ask for."""
+    known: bool
+    """Whether a turn has an outcome, or none was ever reached: else a rate is unknown, which is not zero."""
+
+
+def cell_tallies(turns: Iterable[Turn], planned: Mapping[CellKey, Plan]) -> dict[CellKey, CellTally]:
+    """Return the tallies of every cell that has turns or a plan.
+
+    The figures that follow from them are those of ``summarise``: same N, limits, proofs and trusted speedups. Raises
+    ``UsageError`` when a turn occurs twice, with the list.
+    """
+    by_cell: dict[CellKey, list[Turn]] = {key: [] for key in planned}
+    for turn in turns:
+        by_cell.setdefault(turn.key, []).append(turn)
+    counted = Counter((key, turn.trajectory, turn.turn) for key, rows in by_cell.items() for turn in rows)
+    refuse_duplicates(sorted(f"{key.run}/{key.task}/{name}/{at}" for (key, name, at), count in counted.items() if count > 1))
+    return {key: _cell(key, rows, planned.get(key)) for key, rows in by_cell.items()}
+
+
+def _cell(key: CellKey, turns: Sequence[Turn], plan: Plan | None) -> CellTally:
+    gaps = {gap.trajectory: gap for gap in plan.not_reached} if plan else {}
+    length = plan.turns if plan else 0
+    by_name: dict[str, list[Turn]] = {name: [] for name in gaps}
+    for turn in turns:
+        by_name.setdefault(turn.trajectory, []).append(turn)
+    target = has_target_instructions(key)
+    tallies = []
+    for name, rows in by_name.items():
+        gap = gaps.get(name)
+        missing = {k: not_reached_below(k, gap, length) if gap else 0 for k in (LIMITS[-1], length)}
+        variant = gap.variant if gap else rows[0].variant
+        tallies.append(_tally(name, variant or "", rows, missing[LIMITS[-1]], missing[length], target=target))
+    evaluated = any(turn.turn < LIMITS[-1] for turn in turns)
+    known = any(tally.decided for tally in tallies) or (not evaluated and any(tally.n for tally in tallies))
+    return CellTally(tuple(sorted(tallies, key=lambda tally: tally.order)), target=target, known=known)
+
+
+def _tally(name: str, variant: str, turns: Sequence[Turn], missing_below: int, missing: int, *, target: bool) -> Tally:
+    inside = [turn for turn in turns if turn.turn < LIMITS[-1]]
+    timed = [(turn, speedup) for turn in turns if (speedup := turn.trusted_speedup) is not None]
+    proven = [(turn, speedup) for turn, speedup in timed if target and is_qualified(turn)]
+    spent = [_tokens(turn) for turn in turns]
+    known = [count for count in spent if count is not None]
+    return Tally(
+        variant=variant,
+        name=name,
+        n=len(inside) + missing_below,
+        decided=sum(turn.outcome is not None for turn in inside),
+        correct=sum(map(is_correct, inside)),
+        qualified=sum(map(is_qualified, inside)) if target else 0,
+        turns=len(turns) + missing,
+        fast=sum(speedup > THRESHOLD for _, speedup in timed),
+        target_fast=sum(speedup > THRESHOLD for _, speedup in proven),
+        best=_best(timed),
+        target_best=_best(proven),
+        tokens=sum(known) if len(known) == len(spent) else None,
+    )
+
+
+def _best(timed: Sequence[tuple[Turn, float]]) -> tuple[float, ...]:
+    return tuple(max((speedup for turn, speedup in timed if turn.turn < k), default=0.0) for k in LIMITS)
+
+
+def _tokens(turn: Turn) -> int | None:
+    tokens = turn.tokens
+    return None if tokens.input is None or tokens.output is None else tokens.input + tokens.output

@@ -1,0 +1,128 @@
+"""One side of a comparison: the cells of its run directories, and which cells of two sides belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from ptxbench.agent.engine.ledger import STORE_NAME
+from ptxbench.agent.engine.manifest import Manifest, ManifestCell, read_manifest
+from ptxbench.core.errors import StorageError
+from ptxbench.core.store import ContentStore
+from ptxbench.metrics import Plan
+from ptxbench.metrics.tallies import CellTally, cell_tallies
+from ptxbench.report.compare_keys import NONE, other_values, protocol_values
+from ptxbench.report.loading import load_runs
+from ptxbench.schema import CellKey, Evaluation, Turn
+
+
+@dataclass(frozen=True)
+class SideCell:
+    """One cell of a side with everything that a comparison asks of it."""
+
+    key: CellKey
+    plan: Plan
+    turns: tuple[Turn, ...]
+    tally: CellTally
+    keys: Mapping[str, str | None]
+    """What must be equal (``PROTOCOL_KEYS``)."""
+    beside: Mapping[str, str | None]
+    """What else may differ."""
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Task, workload and architecture: cells of other places have nothing to do with each other."""
+        return self.key.task, self.key.workload, self.key.arch
+
+
+def load_side(folders: Iterable[Path]) -> list[SideCell]:
+    """Return the cells of run directories. Raises as ``load_runs`` does."""
+    found = list(folders)
+    table = load_runs(found)
+    tallies = cell_tallies(table.turns, table.planned)
+    by_key: dict[CellKey, list[Turn]] = {}
+    for turn in table.turns:
+        by_key.setdefault(turn.key, []).append(turn)
+    cells = []
+    for folder in found:
+        manifest = read_manifest(folder)
+        cells += [
+            _cell(folder, manifest, cell, table.planned[cell.key], by_key.get(cell.key, []), tallies[cell.key])
+            for cell in manifest.cells
+        ]
+    return cells
+
+
+def _cell(folder: Path, manifest: Manifest, cell: ManifestCell, plan: Plan, turns: Sequence[Turn], tally: CellTally) -> SideCell:
+    method = None if manifest.imported else _proof_method(folder, turns) if tally.target else NONE
+    return SideCell(
+        key=cell.key,
+        plan=plan,
+        turns=tuple(turns),
+        tally=tally,
+        keys=protocol_values(manifest, cell, plan, method),
+        beside=other_values(manifest, cell, plan),
+    )
+
+
+def _proof_method(folder: Path, turns: Iterable[Turn]) -> str | None:
+    """Return how executed instructions were counted, by the first evaluation that tells; None where none does."""
+    store = ContentStore(folder / STORE_NAME, keep_damaged=True)
+    for turn in turns:
+        if turn.hashes.evaluation is None or turn.proof is None or turn.proof.status == "unknown":
+            continue
+        try:
+            proof = Evaluation.model_validate_json(store.get(turn.hashes.evaluation)).proof
+        except ValidationError:
+            raise StorageError(f"{turn.hashes.evaluation} in the run's store is no evaluation of this version") from None
+        except KeyError:
+            raise StorageError(f"the run's store has lost {turn.hashes.evaluation}") from None
+        if proof is not None and proof.method not in (None, "static"):
+            return proof.method
+    return None
+
+
+def partners(
+    first: Sequence[SideCell], second: Sequence[SideCell]
+) -> tuple[list[tuple[SideCell, SideCell]], list[SideCell], list[SideCell]]:
+    """Return the cells that belong together, and those of each side that have no partner.
+
+    Cells of one task, workload and architecture are partners when they agree in all that tells the cells of a run apart; of
+    what is left, in all but the model; and of what is left then, when each side has a single one: the difference between these
+    is what the comparison is about, or what forbids it.
+    """
+    pairs: list[tuple[SideCell, SideCell]] = []
+    left, right = list(first), list(second)
+    for rule in (_everything, _conditions, _nothing_more):
+        for ours, theirs in _alone(left, right, rule):
+            pairs.append((ours, theirs))
+            left.remove(ours)
+            right.remove(theirs)
+    return sorted(pairs, key=lambda pair: (pair[0].place, str(pair[0].key))), left, right
+
+
+def _alone(
+    first: Sequence[SideCell], second: Sequence[SideCell], rule: Callable[[SideCell], Hashable]
+) -> list[tuple[SideCell, SideCell]]:
+    """Return the pairs that agree by a rule, where each side has exactly one such cell."""
+    groups: dict[tuple[tuple[str, str, str], Hashable], tuple[list[SideCell], list[SideCell]]] = {}
+    for side, cells in enumerate((first, second)):
+        for cell in cells:
+            groups.setdefault((cell.place, rule(cell)), ([], []))[side].append(cell)
+    return [(ours[0], theirs[0]) for ours, theirs in groups.values() if len(ours) == len(theirs) == 1]
+
+
+def _everything(cell: SideCell) -> Hashable:
+    return cell.key.model, cell.key.checkpoint, _conditions(cell)
+
+
+def _conditions(cell: SideCell) -> Hashable:
+    key = cell.key
+    return key.device, key.language, key.pack, key.arm, key.condition, key.harness, key.protocol
+
+
+def _nothing_more(cell: SideCell) -> Hashable:
+    return None
