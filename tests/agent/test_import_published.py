@@ -3,6 +3,10 @@
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -26,6 +30,25 @@ ROW = {
     "source_arch_tag": "H",
     "target_instruction": "1",
 }
+SOURCES = Path(__file__).parents[2] / "src"
+
+ON_A_SMALL_DISK = """
+import resource, signal, sys
+from pathlib import Path
+from ptxbench.agent.imports.directory import write_directories
+from ptxbench.agent.imports.published import read_published
+from ptxbench.core.errors import StorageError
+
+read = read_published(Path(sys.argv[1]))
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
+try:
+    write_directories(read, Path(sys.argv[2]))
+except StorageError as error:
+    print(error.message)
+"""
+"""An import where no file can be longer than 500 bytes, in place of a full disk."""
+
 WRONG = {"outcome": "Runtime error", "speedup": "0.0", "source_arch_tag": "", "target_instruction": "0"}
 
 
@@ -48,6 +71,12 @@ def table(tmp_path):
     return write
 
 
+def umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
 def refusal(path):
     with pytest.raises(UsageError) as caught:
         read_published(path)
@@ -68,9 +97,10 @@ def test_every_label_of_the_source_has_its_outcome(table):
 
 
 def test_columns_may_stand_in_any_order_and_lines_end_as_they_like(table):
-    text = text_of([ROW], columns=[*reversed(COLUMNS)]).replace("\n", "\r\n")
+    text = text_of([ROW | {"reasoning_tokens": "7.0"}], columns=[*reversed(COLUMNS)]).replace("\n", "\r\n")
     (turn,) = read_published(table(data=b"\xef\xbb\xbf" + text.encode())).turns
     assert (turn.model, turn.speedup, turn.source_arch_tag, turn.target_instruction) == ("Some Model 1.0", 0.5, "H", True)
+    assert turn.reasoning_tokens == 7
 
 
 @pytest.mark.parametrize(
@@ -96,6 +126,7 @@ def test_other_columns_are_refused_by_name(table, header, told):
         ({"turn": "1.0"}, "turn: '1.0' is not a whole number"),
         ({"turn": "10000"}, "turn: 10000 is no turn"),
         ({"turn": ""}, "turn: '' is not a whole number"),
+        ({"reasoning_tokens": "1.5"}, "reasoning_tokens: '1.5' is not a whole number"),
         ({"reasoning_tokens": "many"}, "reasoning_tokens: 'many' is not a whole number"),
         ({"speedup": "nan"}, "speedup: 'nan' is not a number of at least 0"),
         ({"speedup": "1e999"}, "speedup: '1e999' is not a number of at least 0"),
@@ -241,11 +272,34 @@ def test_an_out_that_holds_something_is_left_as_it_is(table, tmp_path, there):
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_an_empty_folder_is_filled_and_nothing_is_left_beside_it(table, tmp_path):
+@pytest.mark.parametrize("there", ["nothing", "an empty folder", "a link to one"])
+def test_nothing_but_the_runs_is_left_in_out_and_beside_it(table, tmp_path, there):
     out = tmp_path / "deep" / "out"
-    out.mkdir(parents=True)
-    write_directories(read_published(table({})), out)
-    assert [path.name for path in out.parent.iterdir()] == ["out"] and [path.name for path in out.iterdir()] == ["some-gemm"]
+    if there != "nothing":
+        (tmp_path / "real").mkdir()
+        out.parent.mkdir()
+        (tmp_path / "real").rename(out) if there == "an empty folder" else out.symlink_to(tmp_path / "real")
+    write_directories(read_published(table({}, {"run": "other"})), out)
+    assert [path.name for path in out.parent.iterdir()] == ["out"]
+    assert sorted(path.name for path in out.iterdir()) == ["other", "some-gemm"]
+    assert {path.stat().st_mode & 0o777 for path in (out, *out.iterdir())} == {0o777 & ~umask()}
+
+
+def test_the_folder_that_one_stands_in_can_be_filled(table, tmp_path, monkeypatch):
+    path = table({})
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    (cell,) = write_directories(read_published(path), Path())
+    assert cell.folder == Path("some-gemm") and read_manifest(cell.folder).run == "some-gemm"
+
+
+def test_a_disk_that_fails_leaves_nothing_behind(table, tmp_path):
+    path = table({}, {"run": "other"})
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(SOURCES), os.environ.get("PYTHONPATH"))))}
+    command = [sys.executable, "-c", ON_A_SMALL_DISK, path, tmp_path / "out"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+    assert done.stdout.startswith(f"cannot write {tmp_path}"), done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["turns.csv"]
 
 
 def test_the_same_table_gives_the_same_journal(table, tmp_path):

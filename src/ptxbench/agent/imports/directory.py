@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 import re
-import shutil
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -60,22 +59,24 @@ def write_directories(table: PublishedTable, out: Path, *, turns: int = PUBLISHE
     for turn in table.turns:
         cells.setdefault(_key(turn), []).append(turn)
     several = {key.run for key in cells if sum(other.run == key.run for other in cells) > 1}
-    temporary: str | None = None
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        temporary = tempfile.mkdtemp(dir=out.parent, prefix=".tmp-import-")
-        Path(temporary).chmod(0o755)
-        written = [
-            _write(key, rows, table, Path(temporary), out / folder_name(key, alone=key.run not in several), turns)
-            for key, rows in cells.items()
-        ]
-        Path(temporary).replace(out)
-        temporary = None
+        # What appears in ``out`` was whole before: renames within one file system, one for a new folder.
+        home = out if out.exists() else out.parent
+        with tempfile.TemporaryDirectory(dir=home, prefix=".tmp-import-") as temporary:
+            staging = Path(temporary) / "runs"
+            staging.mkdir()
+            written = [
+                _write(key, rows, table, staging, out / folder_name(key, alone=key.run not in several), turns)
+                for key, rows in cells.items()
+            ]
+            if out.exists():
+                for folder in sorted(staging.iterdir()):
+                    folder.rename(out / folder.name)
+            else:
+                staging.rename(out)
     except OSError as error:
         raise storage_error(error, out) from error
-    finally:
-        if temporary is not None:
-            shutil.rmtree(temporary, ignore_errors=True)
     return written
 
 
@@ -119,7 +120,7 @@ def _write(
     steps += [EndStep(place=places[name], turn=ends[name], reason="unrecorded") for name in shortened]
     here = temporary / folder.name
     here.mkdir()
-    write_atomic(here / JOURNAL_NAME, _lines(steps), durable=False)
+    write_atomic(here / JOURNAL_NAME, _lines(steps))
     _manifest(key, table, len(rows), trajectories=len(reached), turns=planned).write(here)
     return ImportedCell(
         key=key,

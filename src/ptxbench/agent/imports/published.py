@@ -64,7 +64,8 @@ def _index(text: str) -> int:
 
 
 def _count_or_unknown(text: str) -> int | None:
-    return _whole(text) if text else None
+    # Spreadsheets and data frames write a column of whole numbers with gaps as 12.0.
+    return _whole(text.removesuffix(".0")) if text else None
 
 
 def _outcome(text: str) -> Outcome | ImportedOutcome:
