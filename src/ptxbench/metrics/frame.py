@@ -104,7 +104,7 @@ class TurnFrame:
         the equivalence gate. Raises ``UsageError`` when a turn occurs twice, with the list.
         """
         columns = turn_columns(turns, planned or {}, resources or {}, gates or {})
-        return cls.from_flat(pl.DataFrame(columns, schema={name: FLAT_COLUMNS[name] for name in columns}), planned)
+        return cls.from_flat(pl.DataFrame(columns, schema={name: FLAT_COLUMNS[name] for name in columns or FLAT_COLUMNS}), planned)
 
     @classmethod
     def from_flat(cls, flat: pl.DataFrame, planned: Mapping[CellKey, Plan] | None = None) -> Self:
@@ -154,6 +154,8 @@ def _complete(flat: pl.DataFrame) -> pl.DataFrame:
     unnamed = [name for name in REQUIRED if complete.get_column(name).null_count()]
     if unnamed:
         raise UsageError(f"the table of turns has rows without {', '.join(unnamed)}")
+    if (complete.get_column("turn") < 0).any():
+        raise UsageError("the table of turns has a turn below 0: turns count from 0")
     return complete
 
 
