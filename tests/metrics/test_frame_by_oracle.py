@@ -17,7 +17,7 @@ from ptxbench.metrics.trajectories import token_multiples, trajectories, traject
 
 OUTCOMES = ["correct"] * 7 + ["compile_error", "wrong_value", "timeout", "no_code", "other_error", "undecided", "not_reached"]
 PROOFS = [None, "qualified", "qualified", "qualified", "not_executed", "absent", "unknown"]
-SEEDS = range(60)
+SEEDS = range(40)
 
 
 def maybe(draw, value, chance=0.1):
