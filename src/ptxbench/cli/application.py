@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ptxbench import __version__
-from ptxbench.cli import compare, doctor, export, import_turns, packs, quickstart, report, run, tasks
+from ptxbench.cli import compare, doctor, export, import_turns, packs, quickstart, report, run, tasks, view
 from ptxbench.cli import compile as compile_command
 from ptxbench.cli import eval as eval_command
 from ptxbench.cli.console import GLOBALS
@@ -71,6 +71,7 @@ eval_command.register(application)
 packs.register(application)
 run.register(application)
 report.register(application)
+view.register(application)
 compare.register(application)
 export.register(application)
 import_turns.register(application)

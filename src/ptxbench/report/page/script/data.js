@@ -1,0 +1,65 @@
+// The data: what the page shows at once is JSON in the document; what it shows of a turn is deflated, and unpacked when asked for.
+
+let data = JSON.parse(document.getElementById("data").textContent);
+let column = {};
+let cellById = new Map();
+
+/** Takes in the data, again whenever a live page is told of more. */
+function index() {
+  column = Object.fromEntries(data.turn_columns.map((name, place) => [name, place]));
+  cellById = new Map(data.cells.map((cell) => [cell.id, cell]));
+}
+
+const runNamed = (name) => data.runs.find((run) => run.run === name);
+const trajectoryOf = (cell, name) => cell.trajectories.find((one) => one.name === name);
+const of = (turn, name) => turn[column[name]];
+const outcomeOf = (turn) => data.outcomes[of(turn, "outcome")];
+const proofOf = (turn) => data.proofs[of(turn, "proof")] ?? null;
+const isCorrect = (turn) => outcomeOf(turn) === "correct";
+const isQualified = (cell, turn) => cell.target && isCorrect(turn) && proofOf(turn) === "qualified";
+const trusted = (turn) => (of(turn, "trusted") ? of(turn, "speedup") : null);
+
+/** Returns the figures of a cell, over one prompt variant where one is chosen. */
+const figuresOf = (cell, variant) => (variant && cell.by_variant[variant]) || cell.figures;
+
+/** Returns a trajectory's turn with the best trusted speedup, qualified ones only if asked; null without one. */
+function bestTurn(cell, trajectory, qualifiedOnly) {
+  let best = null;
+  for (const turn of trajectory.turns) {
+    if (!known(trusted(turn)) || (qualifiedOnly && !isQualified(cell, turn))) continue;
+    if (best === null || trusted(turn) > trusted(best)) best = turn;
+  }
+  return best;
+}
+
+const unpacked = new Map();
+
+/** Returns the details of a trajectory: a promise of `{sources, turns}`; null where the page holds none. */
+function details(cell, trajectory) {
+  const name = `${cell.id}/${trajectory.name}/${trajectory.turns.length}`;
+  if (!unpacked.has(name)) unpacked.set(name, data.live ? fetched(cell, trajectory) : inflated(trajectory));
+  return unpacked.get(name);
+}
+
+async function inflated(trajectory) {
+  if (!trajectory.details) return null;
+  await wholeDocument;
+  const [start, length] = trajectory.details;
+  const packed = document.getElementById("details").firstChild.substringData(start, length);
+  const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+async function fetched(cell, trajectory) {
+  const query = new URLSearchParams({ cell: cell.id, trajectory: trajectory.name });
+  const answer = await fetch(`trajectory?${query}`);
+  if (!answer.ok) throw new Error(`the server answers ${answer.status}`);
+  return answer.json();
+}
+
+/** The details stand at the end of the document, which may not have arrived when the first view is drawn. */
+const wholeDocument = new Promise((resolve) => {
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", resolve, { once: true });
+  else resolve();
+});
