@@ -21,6 +21,7 @@ struct Coordinates {
 
 constexpr uint32_t kSharedPoison = 0xA5A5A5A5;
 constexpr uint32_t kGuard = 256;  // bytes before and behind a tensor that nothing may write
+constexpr uint32_t kInnerBytes = 16;  // what the inner coordinate, in bytes, is a multiple of
 
 // A tensor of random bytes with gaps between its rows, and its map with boxes of kBox.
 struct Tensor {
@@ -73,11 +74,18 @@ struct Tensor {
     return shared;
   }
 
+  // Coordinates along a dimension are multiples of this: along the inner one, of 16 bytes. Others are illegal instructions on an
+  // H200 (tma_inner.cu).
+  int step(int d) const { return d == 0 ? static_cast<int>(kInnerBytes / element) : 1; }
+
+  // The last legal coordinate that is not above `at`, negative ones too.
+  int legal(int d, int at) const { return at - (at % step(d) + step(d)) % step(d); }
+
   // A box somewhere inside.
   Coordinates inside(Random& random) const {
     Coordinates corner{};
     for (int d = 0; d < rank; ++d) {
-      corner.at[d] = random.between(0, static_cast<int>(sizes[d] - box[d]));
+      corner.at[d] = random.between(0, static_cast<int>(sizes[d] - box[d]) / step(d)) * step(d);
     }
     return corner;
   }
@@ -97,8 +105,8 @@ inline const char* swizzle_name(ptxk::Swizzle swizzle) {
                                          : "none";
 }
 
-// A tensor somewhat larger than its box along every dimension; the map is made by the pack's make_tensor_map,
-// whose answers `maps` counts.
+// A tensor somewhat larger than its box along every dimension, whose edge along the inner one lies within 16 bytes; the map is
+// made by the pack's make_tensor_map, whose answers `maps` counts.
 template <CUtensorMapDataType kType, ptxk::Swizzle kSwizzle, uint32_t... kBox>
 Tensor make_tensor(Random& random, Tally& maps) {
   constexpr int kRank = sizeof...(kBox);
@@ -112,6 +120,9 @@ Tensor make_tensor(Random& random, Tally& maps) {
   for (int d = 0; d < kRank; ++d) {
     t.box[d] = box[d];
     t.sizes[d] = box[d] + random.between(1, static_cast<int>(box[d]) + 3);
+    if (t.step(d) > 1 && t.sizes[d] % t.step(d) == 0) {
+      ++t.sizes[d];
+    }
     t.pitches[d] = pitch;
     pitch = (pitch * t.sizes[d] + 15) / 16 * 16 + 16 * random.between(0, 2);  // strides are multiples of 16 bytes
     t.name += text(d ? "x%u" : " %u", box[d]);

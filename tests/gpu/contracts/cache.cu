@@ -12,6 +12,7 @@ using ptxk::Swizzle;
 namespace {
 
 enum Policy { kFirst, kLast };
+constexpr int kInner = contracts::kInnerBytes / sizeof(float);  // the inner coordinate of boxes
 
 __device__ __forceinline__ uint64_t policy_of(Policy policy) {
   return policy == kFirst ? ptxk::policy_evict_first() : ptxk::policy_evict_last();
@@ -34,7 +35,7 @@ __global__ void boxes(const __grid_constant__ CUtensorMap from, const __grid_con
     ptxk::mbarrier_init(&barrier, 1);
     ptxk::fence_mbarrier_init();
     const uint64_t hint = policy_of(policy);
-    const int at = 3;
+    constexpr int at = kInner;
     ptxk::mbarrier_arrive_expect_tx(&barrier, bytes);
     if constexpr (kRank == 1) {
       ptxk::tma_load_hint_1d(box, &from, &barrier, at, hint);
@@ -84,7 +85,7 @@ void try_boxes(Tally& maps, Tally& copied) {
     CUDA_FINISH("boxes");
     copied.equal(1, completed.read()[0], [] { return text("%dD, completed", kRank); });
     std::vector<uint8_t> expected = to.bytes;
-    contracts::Coordinates corner{{3, 1, 1, 1, 1}};
+    contracts::Coordinates corner{{kInner, 1, 1, 1, 1}};
     to.each_byte(corner, [&](uint32_t, uint32_t, int64_t at) {
       if (at >= 0) {
         expected[at] = from.bytes[at];

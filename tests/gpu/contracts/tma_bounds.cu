@@ -107,8 +107,11 @@ void check_model(contracts::Checks& checks) {
 std::vector<Coordinates> places(const Tensor& tensor, Random& random) {
   std::vector<Coordinates> all;
   const auto edges = [&](int d) {
-    const int size = static_cast<int>(tensor.sizes[d]), box = static_cast<int>(tensor.box[d]);
-    return std::vector<int>{1 - box, -(box / 2) - 1, -1, 0, size - box, size - box + 1, size - 1, size, -box, size + 1000, -5000};
+    const int size = static_cast<int>(tensor.sizes[d]), box = static_cast<int>(tensor.box[d]), step = tensor.step(d);
+    const auto legal = [&](int at) { return tensor.legal(d, at); };
+    return std::vector<int>{step - box,        legal(-(box / 2) - 1),    -step,           0,
+                            legal(size - box), legal(size - box) + step, legal(size - 1), legal(size + step - 1),
+                            -box,              legal(size + 1000),       legal(-5000)};
   };
   for (int d = 0; d < tensor.rank; ++d) {
     for (const int at : edges(d)) {

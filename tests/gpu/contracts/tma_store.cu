@@ -41,8 +41,9 @@ __global__ void store_once(const __grid_constant__ CUtensorMap map, Coordinates 
 std::vector<Coordinates> places(const Tensor& tensor, Random& random) {
   std::vector<Coordinates> all{tensor.inside(random), tensor.inside(random)};
   for (int d = 0; d < tensor.rank; ++d) {
-    const int size = static_cast<int>(tensor.sizes[d]), box = static_cast<int>(tensor.box[d]);
-    for (const int at : {-box, 1 - box, -1, size - box + 1, size - 1, size}) {
+    const int size = static_cast<int>(tensor.sizes[d]), box = static_cast<int>(tensor.box[d]), step = tensor.step(d);
+    const auto legal = [&](int at) { return tensor.legal(d, at); };
+    for (const int at : {-box, step - box, -step, legal(size - box) + step, legal(size - 1), legal(size + step - 1)}) {
       Coordinates corner = tensor.inside(random);
       corner.at[d] = at;
       all.push_back(corner);

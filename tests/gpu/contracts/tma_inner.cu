@@ -1,0 +1,299 @@
+// The inner coordinate of TMA is a multiple of 16 bytes: others are an illegal instruction, measured on an H200. The PTX ISA does
+// not say so; Triton's tutorials do (Gluon, "TMA", restrictions). What must fail ends its CUDA context, so each case runs in a
+// process of its own: this program, started with --case and a number, answers in one line on its standard output.
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cuda_bf16.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+
+#include "bounded.cuh"
+#include "boxes.cuh"
+#include "ptxk/sm90/fence.cuh"
+
+extern char** environ;
+
+using contracts::Coordinates;
+using contracts::Tally;
+using contracts::Tensor;
+using contracts::text;
+using ptxk::Swizzle;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr int kShared = 4096;
+constexpr int kRow = 2;
+constexpr auto kLongest = std::chrono::seconds(6);  // of one case, which takes some 0.4 s
+constexpr auto kAll = std::chrono::seconds(24);     // of all cases: the program itself has 30 s
+
+enum Operation { kLoad, kStore, kReduce, kPrefetch, kOperations };
+const char* const kOperationNames[kOperations] = {"load", "store", "reduce_add", "prefetch"};
+
+enum Kind { kBf16, kFloat, kByte };
+const char* const kKindNames[] = {"bf16_128B", "f32_none", "u8_128B"};
+constexpr int kElementBytes[] = {2, 4, 1};
+
+struct Case {
+  Operation operation;
+  Kind kind;
+  int inner;  // coordinate, in elements
+
+  bool legal() const { return inner * kElementBytes[kind] % static_cast<int>(contracts::kInnerBytes) == 0; }
+  std::string name() const {
+    return text("%s_%s_at_%s%d", kOperationNames[operation], kKindNames[kind], inner < 0 ? "minus_" : "", std::abs(inner));
+  }
+};
+
+constexpr Case kCases[] = {
+    {kLoad, kBf16, 1},     {kLoad, kBf16, 4},     {kLoad, kBf16, -3},    {kLoad, kBf16, 8},      {kLoad, kBf16, -8},
+    {kLoad, kFloat, 1},    {kLoad, kFloat, 4},    {kLoad, kFloat, 8},    {kLoad, kByte, 1},      {kLoad, kByte, 4},
+    {kLoad, kByte, 8},     {kLoad, kByte, 16},    {kStore, kBf16, 1},    {kStore, kBf16, 4},     {kStore, kBf16, 8},
+    {kStore, kFloat, 1},   {kStore, kFloat, 4},   {kStore, kByte, 8},    {kReduce, kBf16, 1},    {kReduce, kBf16, 4},
+    {kReduce, kBf16, 8},   {kReduce, kFloat, 1},  {kReduce, kFloat, 4},  {kPrefetch, kBf16, 1},  {kPrefetch, kBf16, 4},
+    {kPrefetch, kBf16, 8}, {kPrefetch, kFloat, 1}, {kPrefetch, kByte, 8},
+};
+constexpr int kCount = sizeof(kCases) / sizeof(kCases[0]);
+
+// What a case's process says: the error of the launch and its run, and without one how many bytes were not what the model says.
+struct Outcome {
+  int error = -1;
+  long long wrong = -1;
+  std::string fault;  // why there is no answer
+};
+
+// ---- in the process of one case ----
+
+// One operation on shared memory that holds `image`; the barrier of a load must complete within its patience.
+__global__ void once(const __grid_constant__ CUtensorMap map, Operation operation, Coordinates corner, uint32_t bytes,
+                     const uint8_t* image, uint8_t* dump, int* completed) {
+  __shared__ alignas(1024) uint32_t box[kShared / 4];
+  __shared__ uint64_t barrier;
+  for (int i = threadIdx.x; i < kShared / 4; i += blockDim.x) {
+    box[i] = reinterpret_cast<const uint32_t*>(image)[i];
+  }
+  ptxk::fence_proxy_async_shared();
+  if (threadIdx.x == 0) {
+    ptxk::mbarrier_init(&barrier, 1);
+    ptxk::fence_mbarrier_init();
+  }
+  __syncthreads();
+  bool done = true;
+  if (operation == kLoad) {
+    if (threadIdx.x == 0) {
+      ptxk::mbarrier_arrive_expect_tx(&barrier, bytes);
+      contracts::load_box<2>(box, &map, &barrier, corner);
+    }
+    done = contracts::completes(&barrier, 0);
+  } else if (threadIdx.x == 0 && operation == kPrefetch) {
+    contracts::prefetch_box<2>(&map, corner);
+  } else if (threadIdx.x == 0) {
+    if (operation == kStore) {
+      contracts::store_box<2>(&map, box, corner);
+    } else {
+      contracts::add_box<2>(&map, box, corner);
+    }
+    ptxk::tma_commit();
+    ptxk::tma_wait<0>();
+  }
+  if (threadIdx.x == 0) {
+    *completed = done;
+  }
+  for (int i = threadIdx.x; i < kShared / 4; i += blockDim.x) {
+    reinterpret_cast<uint32_t*>(dump)[i] = box[i];
+  }
+}
+
+// Addends are ones, to a tensor of zeros.
+template <typename T>
+std::vector<uint8_t> ones(size_t bytes) {
+  const std::vector<T> values(bytes / sizeof(T), T(1.f));
+  std::vector<uint8_t> image(bytes);
+  std::memcpy(image.data(), values.data(), bytes);
+  return image;
+}
+
+template <CUtensorMapDataType kType, Swizzle kSwizzle, uint32_t kColumns>
+Outcome attempt(const Case& one) {
+  static_assert(kColumns * 16 * ptxk::element_bytes(kType) <= kShared, "a box fits");
+  contracts::Random random(0x1227E);
+  Tally maps;
+  Tensor tensor = contracts::make_tensor<kType, kSwizzle, kColumns, 16>(random, maps);
+  if (!tensor.made) {
+    return {-1, -1, maps.first()};
+  }
+  const Coordinates corner{{one.inner, kRow}};
+  std::vector<uint8_t> image(kShared, contracts::kSharedPoison & 0xFF);
+  if (one.operation == kReduce) {
+    image = one.kind == kBf16 ? ones<__nv_bfloat16>(kShared) : ones<float>(kShared);
+    tensor.bytes.assign(tensor.bytes.size(), 0);
+    tensor.upload();
+  }
+  const contracts::Device<uint8_t> given(image);
+  contracts::Device<uint8_t> dump(kShared);
+  contracts::Device<int> completed(1);
+  once<<<1, 128>>>(tensor.map, one.operation, corner, tensor.box_bytes(), given.get(), dump.get(), completed.get());
+  cudaError_t error = cudaGetLastError();
+  error = error == cudaSuccess ? cudaDeviceSynchronize() : error;
+  if (error != cudaSuccess) {
+    return {error, -1, ""};
+  }
+  std::vector<uint8_t> shared = image, global = tensor.bytes;
+  if (one.operation == kLoad) {
+    shared = tensor.image(corner, tensor.width(), kShared);
+  } else if (one.operation != kPrefetch) {
+    tensor.each_byte(corner, [&](uint32_t row, uint32_t column, int64_t to) {
+      if (to >= 0) {
+        global[to] = image[ptxk::model::box_byte(tensor.model_swizzle(), tensor.width(), row, column)];
+      }
+    });
+  }
+  Tally tally;
+  const auto nowhere = [] { return std::string(); };
+  const std::vector<uint8_t> got_shared = dump.read(), got_global = tensor.memory->read();
+  for (size_t i = 0; i < shared.size(); ++i) {
+    tally.equal(shared[i], got_shared[i], nowhere);
+  }
+  for (size_t i = 0; i < global.size(); ++i) {
+    tally.equal(global[i], got_global[i], nowhere);
+  }
+  tally.equal(1, completed.read()[0], nowhere);
+  return {error, static_cast<long long>(tally.wrong()), ""};
+}
+
+// Says the outcome of a case and ends the process at once: nothing more can be done with a context that is broken.
+[[noreturn]] void run_case(int number) {
+  const Case& one = kCases[number];
+  const Outcome outcome = one.kind == kBf16    ? attempt<CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, Swizzle::b128, 64>(one)
+                          : one.kind == kFloat ? attempt<CU_TENSOR_MAP_DATA_TYPE_FLOAT32, Swizzle::none, 32>(one)
+                                               : attempt<CU_TENSOR_MAP_DATA_TYPE_UINT8, Swizzle::b128, 128>(one);
+  std::printf("%d %lld %s\n", outcome.error, outcome.wrong, outcome.fault.c_str());
+  std::fflush(stdout);
+  std::_Exit(0);
+}
+
+// ---- in the program itself ----
+
+// All that comes through a pipe until its writer ends or the time is up; `ended` says which.
+std::string read_until(int from, Clock::time_point end, bool& ended) {
+  std::string said;
+  char buffer[512];
+  for (ended = false; !ended;) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
+    pollfd waiting{from, POLLIN, 0};
+    const int ready = left > 0 ? poll(&waiting, 1, static_cast<int>(left)) : 0;
+    if (ready < 0 && errno == EINTR) {
+      continue;
+    }
+    if (ready <= 0) {
+      return said;
+    }
+    const ssize_t count = read(from, buffer, sizeof buffer);
+    if (count > 0) {
+      said.append(buffer, static_cast<size_t>(count));
+    }
+    ended = count <= 0;
+  }
+  return said;
+}
+
+// Runs this program for one case, at most until `end`.
+Outcome spawn_case(int number, Clock::time_point end) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    return {-1, -1, text("pipe: %s", std::strerror(errno))};
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  std::string which = std::to_string(number);
+  char program[] = "/proc/self/exe", flag[] = "--case";
+  char* const arguments[] = {program, flag, which.data(), nullptr};
+  pid_t child = 0;
+  const int refused = posix_spawn(&child, program, &actions, nullptr, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  if (refused != 0) {
+    close(ends[0]);
+    return {-1, -1, text("posix_spawn: %s", std::strerror(refused))};
+  }
+  bool ended = false;
+  const std::string said = read_until(ends[0], end, ended);
+  close(ends[0]);
+  if (!ended) {
+    kill(child, SIGKILL);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  Outcome outcome;
+  if (!ended) {
+    outcome.fault = "not ended in time";
+  } else if (status != 0 || std::sscanf(said.c_str(), "%d %lld", &outcome.error, &outcome.wrong) != 2 || outcome.error < 0) {
+    outcome.fault = text("status %d, said: %s", status, said.c_str());
+  }
+  return outcome;
+}
+
+std::string told(const Case& one, const Outcome& outcome) {
+  return one.name() + ": " +
+         (outcome.fault.empty()
+              ? text("%s, %lld bytes wrong", cudaGetErrorName(static_cast<cudaError_t>(outcome.error)), outcome.wrong)
+              : outcome.fault);
+}
+
+void check(contracts::Checks& checks) {
+  Tally answered, refused, right;
+  std::vector<std::pair<std::string, double>> recorded[kOperations];
+  const Clock::time_point last = Clock::now() + kAll;
+  for (int i = 0; i < kCount; ++i) {
+    const Case& one = kCases[i];
+    const Outcome outcome = spawn_case(i, std::min(last, Clock::now() + kLongest));
+    const auto where = [&] { return told(one, outcome); };
+    answered.holds(outcome.fault.empty(), where);
+    if (one.legal()) {
+      right.holds(outcome.error == cudaSuccess && outcome.wrong == 0, where);
+    } else if (one.operation == kLoad) {
+      refused.holds(outcome.error == cudaErrorIllegalInstruction, where);
+    } else if (outcome.fault.empty()) {
+      recorded[one.operation].push_back({one.name() + "_cuda_error", outcome.error});
+      if (outcome.error == cudaSuccess) {
+        recorded[one.operation].push_back({one.name() + "_wrong_bytes", static_cast<double>(outcome.wrong)});
+      }
+    }
+  }
+  checks.report("tma-alignment", "every case of an inner coordinate gives an answer", answered);
+  checks.report("tma-alignment", "loads at inner coordinates off 16 bytes: cudaErrorIllegalInstruction", refused);
+  checks.report("tma-alignment", "loads, stores, reductions, prefetches at inner multiples of 16 bytes: right", right);
+  for (int i = 0; i < kOperations; ++i) {
+    if (!recorded[i].empty()) {
+      checks.measured("tma-alignment",
+                      text("%s at inner coordinates off 16 bytes: cudaError_t, bytes wrong if it is 0", kOperationNames[i]),
+                      recorded[i]);
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 3 && std::strcmp(argv[1], "--case") == 0) {
+    const int number = std::atoi(argv[2]);
+    if (number >= 0 && number < kCount) {
+      run_case(number);
+    }
+  }
+  contracts::Checks checks(argc, argv);
+  if (checks.on_device()) {
+    check(checks);
+  }
+  return checks.status();
+}
