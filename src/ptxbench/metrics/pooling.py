@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
+from typing import Any
 
 import polars as pl
 
 from ptxbench.core.errors import UsageError
 from ptxbench.metrics.frame import FLAT_COLUMNS, KEY, TurnFrame
+from ptxbench.metrics.rows import Plan
+from ptxbench.schema import CellKey
 
 POOLABLE = ("run", "task", "workload")
 """Columns of ``KEY`` over which turns may be pooled (protocol section 9); the paper pools its GQA workloads."""
@@ -32,11 +36,18 @@ def pooled(frame: TurnFrame, over: Collection[str]) -> TurnFrame:
         raise UsageError(f"{apart.height} groups of cells differ in {', '.join(differing)} and may not be pooled")
     names = [pl.col(name).unique().sort().str.join(" + ").alias(f"all_{name}") for name in over]
     totals = groups.agg(pl.col("cell"), pl.col("n_planned").sum(), *(pl.col(name).first() for name in COMPARABLE), *names)
-    of_cell = totals.explode("cell").select("cell", *(f"all_{name}" for name in over))
+    renamed = totals.with_columns(pl.col(f"all_{name}").alias(name) for name in over).select(*KEY, "cell", "n_planned", *COMPARABLE)
     label = pl.concat_str([pl.col(name) for name in POOLABLE if name in over] + [pl.col("trajectory")], separator="/")
-    flat = frame.cells.join(frame.turns, on="cell", how="inner").join(of_cell, on="cell", how="inner")
-    flat = flat.with_columns(label.alias("trajectory")).with_columns(pl.col(f"all_{name}").alias(name) for name in over)
-    made = TurnFrame.from_flat(flat.select(*FLAT_COLUMNS))
-    known = totals.select(*same, *(pl.col(f"all_{name}").alias(name) for name in over), "n_planned", *COMPARABLE)
-    cells = made.cells.select("cell", *KEY, "target").join(known, on=KEY, how="left", nulls_equal=True, maintain_order="left")
-    return TurnFrame(cells.select(frame.cells.columns), made.turns)
+    turns = frame.cells.select("cell", *over).join(frame.turns, on="cell", how="inner").with_columns(label.alias("trajectory"))
+    flat = turns.drop(over).join(renamed.select("cell", *KEY).explode("cell"), on="cell", how="inner")
+    return TurnFrame.from_flat(flat.select(*FLAT_COLUMNS), {_key(row): _plan(row) for row in renamed.to_dicts()})
+
+
+def _key(row: dict[str, Any]) -> CellKey:
+    return CellKey.model_validate({name: row[name] for name in KEY})
+
+
+def _plan(row: dict[str, Any]) -> Plan:
+    """Return a plan of as many turns as the pooled cells' plans have together, under their common conditions."""
+    common = {"baseline": row["baseline"], "device_name": row["device_name"], "settings": json.loads(row["settings"])}
+    return Plan(variants=(None,), trajectories=1, turns=row["n_planned"], **common)
