@@ -8,7 +8,34 @@ from typing import Annotated
 
 import typer
 
-from ptxbench.cli.console import wants_json, write_out
+from ptxbench.cli.console import progress, say, wants_json, write_out
+from ptxbench.core.errors import UsageError
+
+Directories = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="DIR", help="Run directories, or folders that hold some; for throughput, evidence files (.json)."),
+]
+TableNames = Annotated[
+    list[str] | None, typer.Option("--table", metavar="NAME", help="A kind of table, or all; may be given several times.")
+]
+FigureNames = Annotated[
+    list[str] | None, typer.Option("--figure", metavar="NAME", help="A kind of figure, or all; may be given several times.")
+]
+Formats = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help="The overview and tables: table, csv, json or markdown; tables also latex; figures: svg, png, csv or json. Several "
+        "with commas between, where --out is given.",
+    ),
+]
+Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write files into this folder instead of stdout.")]
+ListKinds = Annotated[bool, typer.Option("--list", help="List the kinds of table and figure, and the paper's that each is.")]
+Json = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
+
+EVERY_FORMAT = ("markdown", "latex", "csv", "json", "svg", "png")
+"""What --out writes when no format is named."""
 
 
 def register(application: typer.Typer) -> None:
@@ -16,14 +43,107 @@ def register(application: typer.Typer) -> None:
 
     @application.command()
     def report(
-        directory: Annotated[list[Path], typer.Argument(metavar="DIR", help="Run directories, or folders that hold some.")],
-        format: Annotated[str, typer.Option("--format", metavar="FORMAT", help="table, csv, json or markdown.")] = "table",
-        json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+        directory: Directories = None,
+        table: TableNames = None,
+        figure: FigureNames = None,
+        format: Formats = None,
+        out: Out = None,
+        list_kinds: ListKinds = False,
+        json: Json = False,
     ) -> None:
-        """Show what runs found: turn correctness, target instructions, Fast_p, best speedups."""
-        as_json = wants_json(json)
-        from ptxbench.app.reporting import report_runs
+        """Show what runs found: turn correctness, target instructions, Fast_p, best speedups.
 
-        chosen = "json" if as_json else format
-        text = report_runs(directory, chosen, width=None if sys.stdout.isatty() else 160)
-        write_out(text if text.endswith("\n") else text + "\n", encoding=None if chosen == "table" else "utf-8")
+        Without --table and --figure, an overview: one row for each model and workload. With them, the tables and figures of a
+        results section, from any set of runs:
+
+        ptxbench report runs/hopper                                     the overview
+
+        ptxbench report --list                                          what else there is
+
+        ptxbench report runs/hopper --table models                      models x workloads, in the terminal
+
+        ptxbench report runs/hopper --table models --format latex       the same for a paper
+
+        ptxbench report runs/a runs/b --figure fast_p --format svg --out plots
+
+        ptxbench report runs/hopper --out results                       every table and figure, in every format
+
+        ptxbench report evidence/cpu/*.json --table throughput          what benchmarks of the service measured
+
+        Runs that are not comparable (another device, profile, pack, baseline, harness, ...) are never pooled: they come as
+        tables of their own, each under its header. First lines ask for executed target instructions, second lines, in
+        parentheses, do not; triplets are at most 1, 4 and 8 turns. Published figures stand below one's own, marked with their
+        source. Tables and figures need the extra `report`.
+        """
+        if list_kinds:
+            _list(wants_json(json))
+            return
+        _refuse(directory, table, figure, out)
+        if not table and not figure and out is None:
+            _overview(directory or [], "json" if wants_json(json) else format or "table")
+            return
+        if wants_json(json):
+            format = "json"
+        _kinds(directory or [], table or [], figure or [], format, out)
+
+
+def _refuse(directory: list[Path] | None, table: list[str] | None, figure: list[str] | None, out: Path | None) -> None:
+    if not directory and not table and not figure:
+        raise UsageError("no run to report on", next_step="give run directories, or --list for the kinds of table and figure")
+
+
+def _overview(directories: list[Path], format: str) -> None:
+    from ptxbench.app.reporting import report_runs
+
+    text = report_runs(directories, format, width=_width())
+    write_out(text if text.endswith("\n") else text + "\n", encoding=None if format == "table" else "utf-8")
+
+
+def _kinds(paths: list[Path], tables: list[str], figures: list[str], format: str | None, out: Path | None) -> None:
+    from ptxbench.app.reporting import report_kinds, write_documents
+
+    if not tables and not figures:
+        tables, figures = ["all"], ["all"]
+    formats = _formats(format, tables, figures, out)
+    documents, empty = report_kinds(paths, tables, figures, formats, width=_width())
+    for name in empty:
+        progress(f"{name}: nothing to show in these runs")
+    if out is not None:
+        for path in write_documents(documents, out):
+            say(str(path))
+        return
+    if len(documents) > 1:
+        raise UsageError(f"{len(documents)} documents do not fit into one stdout", next_step="name a folder with --out")
+    for one in documents:
+        write_out(one.text, encoding=None if one.name.endswith(".txt") else "utf-8")
+
+
+def _formats(format: str | None, tables: list[str], figures: list[str], out: Path | None) -> list[str]:
+    from ptxbench.report.documents import FIGURE_FORMATS, TABLE_FORMATS
+
+    if format is not None:
+        formats = [name.strip() for name in format.split(",")]
+    elif out is None:
+        formats = ["table"] if tables and not figures else ["json"]
+    else:
+        formats = [name for name in EVERY_FORMAT if (tables and name in TABLE_FORMATS) or (figures and name in FIGURE_FORMATS)]
+    if "png" in formats and out is None:
+        raise UsageError("a PNG is no text for stdout", next_step="name a folder with --out")
+    return formats
+
+
+def _width() -> int | None:
+    return None if sys.stdout.isatty() else 160
+
+
+def _list(as_json: bool) -> None:
+    from ptxbench.cli.console import print_json
+    from ptxbench.report.catalogue import FIGURES, TABLES
+
+    kinds = [("table", kind.name, kind.paper, kind.about) for kind in TABLES]
+    kinds += [("figure", kind.name, kind.paper, kind.about) for kind in FIGURES]
+    if as_json:
+        print_json([dict(zip(("form", "name", "paper", "about"), kind, strict=True)) for kind in kinds])
+        return
+    for form, name, paper, about in kinds:
+        say(f"--{form:<6} {name:<11} {paper or '-':<22} {about}")

@@ -65,10 +65,10 @@ def _markdown(rows: Sequence[Row]) -> str:
         return "No turns.\n"
     parts = []
     for group in comparable_groups(rows):
-        lines = [_escaped(heading(group)), "", "| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
+        lines = [escaped(heading(group)), "", "| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
         for line in table_lines(group):
             pairs = ["<br>".join(pair) for pair in (line.correctness, line.best, line.median)]
-            cells = [_escaped(line.model), _escaped(line.task), line.turns, *pairs, line.outcomes]
+            cells = [escaped(line.model), escaped(line.task), line.turns, *pairs, line.outcomes]
             lines.append("| " + " | ".join(cells) + " |")
         footnotes = notes(group)
         lines += ["", *(f"{note}  " for note in footnotes[:-1]), *footnotes[-1:]]
@@ -79,7 +79,7 @@ def _markdown(rows: Sequence[Row]) -> str:
     return "\n".join(parts)
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Return a name that Markdown shows as it is: no cell, tag, link, emphasis or code begins in it."""
     return "".join(f"\\{c}" if c in "\\|<>`*[]" else c for c in text)
 

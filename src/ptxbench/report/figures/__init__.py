@@ -1,0 +1,1 @@
+"""Kinds of figure, one module each: Altair charts over what ``metrics`` says."""

@@ -1,0 +1,73 @@
+"""Correct turns as bars, target instruction beside unrestricted: recipes by workload, arms by prompt variant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from ptxbench.report.figure import Figure, figure
+from ptxbench.report.figures.drawing import PANEL_HEIGHT, inline, palette, styled
+from ptxbench.report.sources import Sources
+from ptxbench.report.table import Pair, Table
+from ptxbench.report.tables.arms import arms as arms_tables
+from ptxbench.report.tables.side_by_side import recipes as recipes_tables
+
+FORMS = {"target": "target instruction", "unrestricted": "unrestricted"}
+
+
+def recipes(sources: Sources) -> list[Figure]:
+    """Return correct turns at the last limit of each recipe, a panel for each workload and model."""
+    found = []
+    for table in recipes_tables(sources):
+        rows = [
+            {"panel": f"{line.values['task']}", "x": f"{line.values['model']}", **bar}
+            for line in table.rows
+            for bar in _bars(line.values["turn_correctness"])
+        ]
+        found += _drawn("recipes", table, rows, "recipe")
+    return found
+
+
+def arms(sources: Sources) -> list[Figure]:
+    """Return correct turns at the last limit of each arm, pooled and by prompt variant."""
+    found = []
+    for table in arms_tables(sources):
+        columns = [one for one in table.columns if one.key.startswith("turn_correctness")]
+        rows = [
+            {"panel": f"{line.values['task']}, {column.title}", "x": line.values["arm"], **bar}
+            for line in table.rows
+            for column in columns
+            for bar in _bars(line.values.get(column.key))
+        ]
+        found += _drawn("arms", table, rows, "arm")
+    return found
+
+
+def _bars(value: Any) -> list[dict[str, Any]]:
+    """Return the last limit's shares of a pair, of those that are known."""
+    if not isinstance(value, Pair):
+        return []
+    shares = {"target": value.target[-1] if value.target else None, "unrestricted": value.unrestricted[-1]}
+    return [{"form": FORMS[form], "share": share} for form, share in shares.items() if share is not None]
+
+
+def _drawn(kind: str, table: Table, rows: list[dict[str, Any]], title: str) -> list[Figure]:
+    if not rows:
+        return []
+    order = list(dict.fromkeys(row["x"] for row in rows))
+    chart = (
+        alt.Chart(inline(rows))
+        .mark_bar()
+        .encode(
+            x=alt.X("x:N", title=title, sort=order, axis=alt.Axis(labelAngle=-30)),
+            xOffset=alt.XOffset("form:N", sort=list(FORMS.values())),
+            y=alt.Y("share:Q", title="correct turns", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
+            color=palette("form", "in the numerator"),
+            tooltip=["x:N", "form:N", alt.Tooltip("share:Q", format=".3f")],
+        )
+        .properties(width=alt.Step(22), height=PANEL_HEIGHT)
+        .facet(facet=alt.Facet("panel:N", title=None), columns=4)
+    )
+    metrics = ("turn_correctness", "target_turn_correctness")
+    return [figure(kind, table.title, table.facts, metrics, rows, styled(chart), list(table.notes))]

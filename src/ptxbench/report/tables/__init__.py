@@ -1,0 +1,1 @@
+"""Kinds of table, one module each."""

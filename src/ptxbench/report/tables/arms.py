@@ -1,0 +1,62 @@
+"""Pack ablation: how much of a pack stands in the prompt, by prompt variant (the paper's Table 4)."""
+
+from __future__ import annotations
+
+from ptxbench.report.groups import Group, comparable
+from ptxbench.report.sources import Sources
+from ptxbench.report.table import Column, Line, Table, Value
+from ptxbench.report.tables.at_limits import AtLimits, column, notes_of, of_variant
+from ptxbench.report.tables.side_by_side import is_compared
+
+ORDER = ("parameters", "wrappers", "contracts", "representative")
+"""Arms from little to much."""
+
+
+def arms(sources: Sources) -> list[Table]:
+    """Return one row per workload and arm: each prompt variant's correctness, pooled correctness and speedups."""
+    return [_of_group(group) for group in comparable(sources.frame, ("arm", "pack")) if is_compared(group, ("arm", "pack"))]
+
+
+def _of_group(group: Group) -> Table:
+    pooled = AtLimits(group.frame)
+    names = group.frame.turns.get_column("variant").unique().sort().to_list()
+    variants = {name: AtLimits(of_variant(group.frame, name)) for name in names if name is not None}
+    rows = []
+    for cell in sorted(group.cells, key=_order):
+        values: dict[str, Value] = {
+            "task": cell["task_label"],
+            "model": cell["model_label"],
+            "arm": cell["arm"] or "no pack",
+            "n": pooled.count(cell["cell"], "n"),
+            "turn_correctness": pooled.pair(cell["cell"], "turn_correctness"),
+            "best_speedup": pooled.pair(cell["cell"], "best_speedup"),
+            "median_speedup": pooled.pair(cell["cell"], "median_speedup", pooled.limits[-1:]),
+        }
+        for name, at in variants.items():
+            if at.count(cell["cell"], "n"):
+                values[f"turn_correctness of {name}"] = at.pair(cell["cell"], "turn_correctness", at.limits[-1:])
+        rows.append(Line(values=values))
+    last = pooled.limits[-1:]
+    return Table(
+        kind="arms",
+        title="Pack ablation: arms x prompt variants",
+        facts=group.facts,
+        columns=(
+            Column(key="task", title="task"),
+            Column(key="model", title="model"),
+            Column(key="arm", title="arm"),
+            Column(key="n", title="N", format="count", unit="turns"),
+            column("turn_correctness", "turn_correctness", "correct turns, pooled"),
+            *(column(f"turn_correctness of {name}", "turn_correctness", f"prompt {name}, ≤{last[0]}", last) for name in variants),
+            column("best_speedup", "best_speedup"),
+            column("median_speedup", "median_speedup", limits=last),
+        ),
+        rows=tuple(rows),
+        notes=notes_of(group.frame),
+    )
+
+
+def _order(cell: dict[str, str | None]) -> tuple[str, str, int, str, str]:
+    arm = cell["arm"]
+    rank = -1 if arm is None else ORDER.index(arm) if arm in ORDER else len(ORDER)
+    return str(cell["task_label"]), str(cell["model_label"]), rank, arm or "", cell["pack"] or ""

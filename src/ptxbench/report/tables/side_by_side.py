@@ -1,0 +1,109 @@
+"""Tables that set one part of the key side by side on each workload: languages, recipes, conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ptxbench.report.groups import Group, comparable
+from ptxbench.report.reference import AT, pair_of, published
+from ptxbench.report.sources import Sources
+from ptxbench.report.table import Column, Line, Table, Value
+from ptxbench.report.tables.at_limits import AtLimits, column, notes_of
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a table compares."""
+
+    kind: str
+    title: str
+    compares: tuple[str, ...]
+    """Parts of the key that may differ within a table, beside those that name rows."""
+    columns: tuple[tuple[str, str], ...]
+    """Parts of the key that are columns, with their titles, between task and figures."""
+
+
+def side_by_side(sources: Sources, comparison: Comparison) -> list[Table]:
+    """Return a table for each group of comparable cells that has something to set side by side."""
+    groups = comparable(sources.frame, comparison.compares)
+    return [_of_group(group, comparison) for group in groups if is_compared(group, [name for name, _ in comparison.columns])]
+
+
+def is_compared(group: Group, names: Sequence[str]) -> bool:
+    """Whether the cells of a group differ in any of these parts of the key."""
+    return group.frame.cells.select(names).unique().height > 1
+
+
+def _of_group(group: Group, comparison: Comparison) -> Table:
+    at = AtLimits(group.frame)
+    names = [name for name, _ in comparison.columns]
+    cells = sorted(group.cells, key=lambda cell: (cell["task_label"], *(cell[name] or "" for name in names), cell["cell"]))
+    rows = []
+    for cell in cells:
+        values: dict[str, Value] = {"task": cell["task_label"], "model": cell["model_label"]}
+        values |= {name: cell[name] or "none" for name in names}
+        values |= {
+            "n": at.count(cell["cell"], "n"),
+            "turn_correctness": at.pair(cell["cell"], "turn_correctness"),
+            "best_speedup": at.pair(cell["cell"], "best_speedup"),
+            "median_speedup": at.pair(cell["cell"], "median_speedup", (AT,)),
+        }
+        rows.append(Line(values=values))
+    return Table(
+        kind=comparison.kind,
+        title=comparison.title,
+        facts=group.facts,
+        columns=(
+            Column(key="task", title="task"),
+            Column(key="model", title="model"),
+            *(Column(key=name, title=title) for name, title in comparison.columns),
+            Column(key="n", title="N", format="count", unit="turns"),
+            column("turn_correctness", "turn_correctness"),
+            column("best_speedup", "best_speedup"),
+            column("median_speedup", "median_speedup", limits=(AT,)),
+        ),
+        rows=tuple(rows),
+        published=_published(group, comparison) if "language" in names else (),
+        notes=notes_of(group.frame),
+    )
+
+
+def _published(group: Group, comparison: Comparison) -> tuple[Line, ...]:
+    """Return what was published of the group's tasks in each of its languages."""
+    wanted = group.frame.cells.select("task", "language").unique().sort("task", "language").rows()
+    lines = []
+    for task, language in wanted:
+        for one in published("best_speedup", group.facts["arch"], task, language):
+            values: dict[str, Value] = {
+                "task": task,
+                "model": one.model,
+                "language": language,
+                "best_speedup": pair_of(one, (1, 4, 8)),
+            }
+            lines.append(Line(values=values, source=f"{one.source.title}, {one.where}"))
+    return tuple(lines)
+
+
+KNOWLEDGE = ("language", "pack", "arm", "condition")
+
+LANGUAGES = Comparison("languages", "CUDA-PTX beside other languages", KNOWLEDGE, (("language", "language"),))
+RECIPES = Comparison("recipes", "Recipes", ("checkpoint",), (("checkpoint", "recipe"),))
+CONDITIONS = Comparison(
+    "conditions", "Guidance and retrieval", ("condition", "checkpoint"), (("condition", "condition"), ("checkpoint", "recipe"))
+)
+
+
+def languages(sources: Sources) -> list[Table]:
+    """Return correctness and speedups of languages on each workload (the paper's Figures 3, 8 and 13 in numbers)."""
+    return side_by_side(sources, LANGUAGES)
+
+
+def recipes(sources: Sources) -> list[Table]:
+    """Return correctness and speedups of checkpoints on each workload (the paper's Figures 4 to 6 in numbers)."""
+    return side_by_side(sources, RECIPES)
+
+
+def conditions(sources: Sources) -> list[Table]:
+    """Return correctness and speedups under each condition (the paper's Tables 5 and 10)."""
+    return side_by_side(sources, CONDITIONS)
