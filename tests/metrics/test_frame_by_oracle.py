@@ -61,7 +61,7 @@ def drawn_rows(draw):
                             "output_tokens": draw.randint(0, 50) if known else None,
                             "reasoning_tokens": maybe(draw, draw.randint(0, 40)),
                             "cached_tokens": None,
-                            "cost_usd": maybe(draw, draw.randint(0, 64) / 64, 0.02),
+                            "cost_usd": draw.choice([None, float("nan"), *[draw.randint(0, 64) / 64] * 40]),
                             "gpu_seconds": draw.randint(0, 64) / 16,
                             "model_seconds": None,
                             "gate_passed": draw.choice([None, True, False]),
@@ -84,6 +84,10 @@ class Oracle:
             target = row["arch"] != "cpu"
             speedup = row["speedup"]
             trusted = correct and speedup is not None and speedup == speedup and 0 < speedup < float("inf")
+            if row["outcome"] == "not_reached":
+                row |= {"input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0, "gpu_seconds": 0.0, "reasoning_tokens": None}
+            elif row["cost_usd"] != row["cost_usd"]:
+                row |= {"cost_usd": None}
             spent = None if row["input_tokens"] is None else row["input_tokens"] + row["output_tokens"]
             made = row | {
                 "correct": correct,
@@ -131,7 +135,8 @@ def whole(values):
 @pytest.fixture(params=SEEDS)
 def pair(request):
     rows = drawn_rows(random.Random(request.param))
-    return TurnFrame.from_flat(pl.DataFrame(rows, schema_overrides=dict(TURN_COLUMNS))), Oracle(rows)
+    frame = TurnFrame.from_flat(pl.DataFrame(rows, schema_overrides=dict(TURN_COLUMNS)))
+    return frame, Oracle(rows)
 
 
 def by_run(frame, figures):
@@ -235,7 +240,7 @@ def test_trajectories_and_their_medians(pair):
                 assert line[column] == (best if known else None)
                 bests[column] += [best] if known else []
             for column in ("input_tokens", "output_tokens", "reasoning_tokens", "total_tokens", "cost_usd", "gpu_seconds"):
-                spent = whole(turn[column] for turn in turns)
+                spent = whole(turn[column] for turn in turns if turn["outcome"] != "not_reached")
                 assert line[column] == spent
                 if column in bests and spent is not None:
                     bests[column].append(spent)

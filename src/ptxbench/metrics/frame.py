@@ -74,7 +74,8 @@ DERIVED = ("correct", "qualified", "unproven", "tagged", "total_tokens")
 
 ``correct``, ``qualified`` (correct, and target instructions executed), ``unproven`` (correct, proof unknown) and ``tagged``
 (correct, and tagged in source) are never null; ``qualified`` and ``unproven`` are false where an architecture has no target
-instructions. ``total_tokens`` = input + output, null when either is unknown. ``speedup`` is null unless ``correct``."""
+instructions. ``total_tokens`` = input + output, null when either is unknown. ``speedup`` is null unless ``correct``. What was not
+reached cost nothing: its tokens, money and GPU seconds are 0 and its reasoning tokens null, so that no mean counts them."""
 
 
 @dataclass(frozen=True)
@@ -208,18 +209,26 @@ def _cells(keys: pl.DataFrame, planned: Mapping[CellKey, Plan]) -> pl.DataFrame:
 
 
 def _derived(turns: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
-    """Return the turns with the columns of ``DERIVED``, and no speedup that counts for nothing."""
+    """Return the turns with the columns of ``DERIVED``; numbers that are none are null, and turns not reached cost nothing."""
     correct = pl.col("outcome") == Outcome.CORRECT.value
     target = cells.get_column("target").gather(turns.get_column("cell"))
-    speedup = pl.col("speedup")
+    free = pl.when(pl.col("outcome") == NOT_REACHED).then(0)
+    tokens = [free.otherwise(pl.col(name)).alias(name) for name in ("input_tokens", "output_tokens")]
+    spent = [free.otherwise(_finite(name)).alias(name) for name in ("cost_usd", "gpu_seconds")]
     return turns.with_columns(
         correct.alias("correct"),
         (correct & target & (pl.col("proof") == "qualified")).fill_null(False).alias("qualified"),
         (correct & target & (pl.col("proof") == "unknown").fill_null(True)).alias("unproven"),
         (correct & pl.col("source_target")).fill_null(False).alias("tagged"),
-        pl.when(correct & speedup.is_finite() & (speedup > 0.0)).then(speedup).alias("speedup"),
-        (pl.col("input_tokens") + pl.col("output_tokens")).alias("total_tokens"),
-    )
+        pl.when(correct & (pl.col("speedup") > 0.0)).then(_finite("speedup")).alias("speedup"),
+        _finite("occupancy_percent"),
+        pl.when(pl.col("outcome") != NOT_REACHED).then("reasoning_tokens").alias("reasoning_tokens"),
+        *(*tokens, *spent),
+    ).with_columns((pl.col("input_tokens") + pl.col("output_tokens")).alias("total_tokens"))
+
+
+def _finite(name: str) -> pl.Expr:
+    return pl.when(pl.col(name).is_finite()).then(pl.col(name)).alias(name)
 
 
 def _counted(cells: pl.DataFrame, turns: pl.DataFrame) -> pl.DataFrame:

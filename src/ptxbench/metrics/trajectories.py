@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from ptxbench.core.errors import UsageError
-from ptxbench.metrics.frame import KEY, TurnFrame
+from ptxbench.metrics.frame import KEY, NOT_REACHED, TurnFrame
 from ptxbench.metrics.undecided import decided
 
 TOKENS = ("input_tokens", "output_tokens", "reasoning_tokens", "total_tokens")
@@ -25,6 +25,7 @@ def trajectories(frame: TurnFrame) -> pl.DataFrame:
         "best_speedup": pl.col("speedup").max().fill_null(0.0),
         "target_best_speedup": pl.col("speedup").filter(pl.col("qualified")).max().fill_null(0.0),
     }
+    reached = pl.col("outcome") != NOT_REACHED
     known = decided(frame.turns, "path").with_columns(pl.lit(True).alias("known"))
     table = (
         frame.turns.lazy()
@@ -34,7 +35,7 @@ def trajectories(frame: TurnFrame) -> pl.DataFrame:
             pl.len().cast(pl.Int64).alias("n"),
             *(pl.col(name).sum().cast(pl.Int64) for name in ("correct", "qualified", "tagged")),
             *(value.alias(name) for name, value in best.items()),
-            *(pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()).alias(name) for name in COSTS),
+            *(pl.when((pl.col(name).is_null() & reached).any().not_()).then(pl.col(name).sum()).alias(name) for name in COSTS),
         )
         .join(known.lazy(), on="path", how="left")
         .join(frame.cells.lazy().select("cell", "target"), on="cell", how="left")

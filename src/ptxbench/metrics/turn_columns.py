@@ -68,7 +68,7 @@ def _row(turn: Turn, resources: Mapping[str, Resources], gates: Gates) -> dict[s
         "output_tokens": turn.tokens.output,
         "reasoning_tokens": turn.tokens.reasoning,
         "cached_tokens": turn.tokens.cached,
-        "cost_usd": turn.cost_usd if turn.cost_usd is not None and math.isfinite(turn.cost_usd) else None,
+        "cost_usd": turn.cost_usd,
         "gpu_seconds": _gpu_seconds(turn),
         "model_seconds": turn.seconds.get("model"),
         "gate_passed": gates.get(turn.hashes.source or ""),
@@ -79,7 +79,7 @@ def _row(turn: Turn, resources: Mapping[str, Resources], gates: Gates) -> dict[s
 
 
 def _gaps(key: CellKey, plan: Plan) -> Iterable[dict[str, Any]]:
-    """Return a row for each turn that a trajectory did not reach: it cost nothing."""
+    """Return a row for each turn that a trajectory did not reach."""
     for gap in plan.not_reached:
         for index in range(gap.first, plan.turns):
             yield {
@@ -88,10 +88,6 @@ def _gaps(key: CellKey, plan: Plan) -> Iterable[dict[str, Any]]:
                 "variant": gap.variant,
                 "turn": index,
                 "outcome": "not_reached",
-                "input_tokens": 0,
-                "output_tokens": 0,
-                "cost_usd": 0.0,
-                "gpu_seconds": 0.0,
             }
 
 
