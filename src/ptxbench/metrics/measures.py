@@ -45,7 +45,7 @@ class Measure:
         """Return the trajectories that know the metric: none where the cell does not."""
         if self.tokens:
             return tuple(tally for tally in cell.trajectories if tally.tokens is not None)
-        return cell.trajectories if cell.known and (cell.target or not self.target) else ()
+        return cell.trajectories if cell.known and (cell.proves or not self.target) else ()
 
 
 def _ratio(counted: Count, n: Count) -> Statistic:
@@ -99,8 +99,8 @@ def _measures() -> Iterator[Measure]:
     last = LIMITS[-1]
     yield Measure(Metric(name="turn_correctness", k=last), _ratio(lambda t: t.correct, lambda t: t.n))
     yield Measure(Metric(name="target_turn_correctness", k=last), _ratio(lambda t: t.qualified, lambda t: t.n), target=True)
-    for name, target in (("best_speedup", False), ("target_best_speedup", True)):
-        for index, k in enumerate(LIMITS):
+    for index, k in enumerate(LIMITS):
+        for name, target in (("best_speedup", False), ("target_best_speedup", True)):
             yield Measure(Metric(name=name, k=k), _largest(_best(index, target=target)), target=target)
     yield Measure(Metric(name="fast_p", p=THRESHOLD), _mean_over_variants(lambda t: t.fast))
     yield Measure(Metric(name="fast_p_inst", p=THRESHOLD), _mean_over_variants(lambda t: t.target_fast), target=True)

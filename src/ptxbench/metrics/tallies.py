@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
-from typing import Any
+from typing import Any, Literal
 
 from ptxbench.metrics.duplicates import refuse_duplicates
 from ptxbench.metrics.limits import LIMITS, not_reached_below
 from ptxbench.metrics.rows import Plan
-from ptxbench.metrics.verdicts import has_target_instructions, is_correct, is_qualified
+from ptxbench.metrics.verdicts import has_target_instructions, is_correct, is_decided, is_qualified, is_unproven
 from ptxbench.schema import CellKey, Turn
 
 THRESHOLD = 1.0
@@ -24,10 +24,12 @@ class Tally:
     variant: str
     name: str
     n: int
-    decided: int
-    """Of ``n``: turns with an outcome. Turns that were not reached have none, and are in ``n``."""
+    undecided: int
+    """Of ``n``: turns without an outcome. Those that were not reached are none of them."""
     correct: int
     qualified: int
+    unproven: int
+    """Correct, and nobody knows whether target instructions executed."""
     turns: int
     """All of them, as curves count; ``fast`` and ``target_fast`` of these are above ``THRESHOLD``."""
     fast: int
@@ -53,6 +55,15 @@ class CellTally:
     """Whether its architecture has target instructions to ask for."""
     known: bool
     """Whether a turn has an outcome, or none was ever reached: else a rate is unknown, which is not zero."""
+
+    def total(self, name: Literal["correct", "qualified", "unproven", "undecided"]) -> int:
+        """Return the sum of a count over the trajectories."""
+        return sum(getattr(tally, name) for tally in self.trajectories)
+
+    @property
+    def proves(self) -> bool:
+        """Whether target figures say anything: of correct turns that all lack a proof, their zero would say that none has one."""
+        return self.target and not 0 < self.total("correct") == self.total("unproven")
 
 
 def cell_tallies(turns: Iterable[Turn], planned: Mapping[CellKey, Plan]) -> dict[CellKey, CellTally]:
@@ -82,8 +93,8 @@ def _cell(key: CellKey, turns: Sequence[Turn], plan: Plan | None) -> CellTally:
         missing = {k: not_reached_below(k, gap, length) if gap else 0 for k in (LIMITS[-1], length)}
         variant = gap.variant if gap else rows[0].variant
         tallies.append(_tally(name, variant or "", rows, missing[LIMITS[-1]], missing[length], target=target))
-    evaluated = any(turn.turn < LIMITS[-1] for turn in turns)
-    known = any(tally.decided for tally in tallies) or (not evaluated and any(tally.n for tally in tallies))
+    inside = [turn for turn in turns if turn.turn < LIMITS[-1]]
+    known = is_decided(inside, sum(tally.n for tally in tallies) - len(inside))
     return CellTally(tuple(sorted(tallies, key=lambda tally: tally.order)), target=target, known=known)
 
 
@@ -97,9 +108,10 @@ def _tally(name: str, variant: str, turns: Sequence[Turn], missing_below: int, m
         variant=variant,
         name=name,
         n=len(inside) + missing_below,
-        decided=sum(turn.outcome is not None for turn in inside),
+        undecided=sum(turn.outcome is None for turn in inside),
         correct=sum(map(is_correct, inside)),
         qualified=sum(map(is_qualified, inside)) if target else 0,
+        unproven=sum(map(is_unproven, inside)) if target else 0,
         turns=len(turns) + missing,
         fast=sum(speedup > THRESHOLD for _, speedup in timed),
         target_fast=sum(speedup > THRESHOLD for _, speedup in proven),

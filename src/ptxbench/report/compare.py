@@ -28,6 +28,10 @@ class ComparedCell(Record):
     second: CellKey
     n_planned: tuple[int, int]
     n_evaluated: tuple[int, int]
+    undecided: tuple[int, int]
+    """Turns in N without a verdict: what is counted of them is a lower bound."""
+    unknown_proofs: tuple[int, int]
+    """Correct turns in N that target figures do not count; where that is all of them, these figures are unknown."""
     differences: tuple[Difference, ...]
     same_sources: SameSources
 
@@ -121,6 +125,8 @@ def _cell(first: SideCell, second: SideCell, judged: Sequence[Judged]) -> Compar
         second=second.key,
         n_planned=(first.plan.planned_turns, second.plan.planned_turns),
         n_evaluated=(len(first.turns), len(second.turns)),
+        undecided=(first.tally.total("undecided"), second.tally.total("undecided")),
+        unknown_proofs=(first.tally.total("unproven"), second.tally.total("unproven")),
         differences=tuple(each.found for each in judged),
         same_sources=same_sources(first.turns, second.turns),
     )

@@ -56,7 +56,7 @@ def comparison_text(found: Comparison, *, width: int | None = None) -> str:
     for cell in found.tasks:
         console.print()
         show(_title(cell), cell.differences)
-        for line in (*_trajectories(cell.differences), *_sources(cell.same_sources)):
+        for line in (*_trajectories(cell.differences), *_unknown(cell), *_sources(cell.same_sources)):
             console.print(Text(line))
     if found.overall:
         console.print()
@@ -178,6 +178,18 @@ def _trajectories(differences: Sequence[Difference]) -> list[str]:
         f"{first} and {second} trajectories, {_pairs(pairs)}" + (f" ({', '.join(labels)})" if len(sizes) > 1 else "")
         for (first, second, pairs), labels in sizes.items()
     ]
+
+
+def _unknown(cell: ComparedCell) -> list[str]:
+    """Return what the figures leave out."""
+    lines = []
+    if any(cell.undecided):
+        lines.append("{} and {} turns are undecided; rates count none of them, and may be higher".format(*cell.undecided))
+    if any(cell.unknown_proofs):
+        lines.append(
+            "{} and {} correct turns have an unknown proof; target figures count none of them".format(*cell.unknown_proofs)
+        )
+    return lines
 
 
 def _pairs(pairs: int) -> str:
