@@ -32,6 +32,10 @@ class Pair(Record):
     """Turns at each limit that could not be decided: rates then are lower bounds, and None where no turn was decided."""
     unproven: tuple[int, ...] = ()
     """Correct turns at each limit whose proof is unknown: the target rate then is a lower bound."""
+    target_ci95: tuple[tuple[float, float] | None, ...] = ()
+    """95 % intervals of ``target`` at each limit, by bootstrap over trajectories; empty where the figure has none."""
+    ci95: tuple[tuple[float, float] | None, ...] = ()
+    """The same of ``unrestricted``."""
 
 
 Value = str | bool | int | float | Pair | None

@@ -48,26 +48,36 @@ def _bars(value: Any) -> list[dict[str, Any]]:
     """Return the last limit's shares of a pair, of those that are known."""
     if not isinstance(value, Pair):
         return []
-    shares = {"target": value.target[-1] if value.target else None, "unrestricted": value.unrestricted[-1]}
-    return [{"form": FORMS[form], "share": share} for form, share in shares.items() if share is not None]
+    last = {"target": (value.target, value.target_ci95), "unrestricted": (value.unrestricted, value.ci95)}
+    bars = []
+    for form, (shares, intervals) in last.items():
+        if shares and shares[-1] is not None:
+            low, high = (intervals and intervals[-1]) or (None, None)
+            bars.append({"form": FORMS[form], "share": shares[-1], "low": low, "high": high})
+    return bars
 
 
 def _drawn(kind: str, table: Table, rows: list[dict[str, Any]], title: str) -> list[Figure]:
     if not rows:
         return []
     order = list(dict.fromkeys(row["x"] for row in rows))
+    base = alt.Chart().encode(
+        x=alt.X("x:N", title=title, sort=order, axis=alt.Axis(labelAngle=-30)),
+        xOffset=alt.XOffset("form:N", sort=list(FORMS.values())),
+        tooltip=["x:N", "form:N", *(alt.Tooltip(f"{name}:Q", format=".3f") for name in ("share", "low", "high"))],
+    )
+    scale = alt.Scale(domain=[0, 1])
+    share = alt.Y("share:Q", title="correct turns", axis=alt.Axis(format="%"), scale=scale)
+    known = base.transform_filter("isValid(datum.low)")
     chart = (
-        alt.Chart(inline(rows))
-        .mark_bar()
-        .encode(
-            x=alt.X("x:N", title=title, sort=order, axis=alt.Axis(labelAngle=-30)),
-            xOffset=alt.XOffset("form:N", sort=list(FORMS.values())),
-            y=alt.Y("share:Q", title="correct turns", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
-            color=palette("form", "in the numerator"),
-            tooltip=["x:N", "form:N", alt.Tooltip("share:Q", format=".3f")],
+        alt.layer(
+            base.mark_bar().encode(y=share, color=palette("form", "in the numerator")),
+            known.mark_rule(color="#333333").encode(y=alt.Y("low:Q", title="correct turns", scale=scale), y2="high:Q"),
+            data=inline(rows),
         )
         .properties(width=alt.Step(22), height=PANEL_HEIGHT)
         .facet(facet=alt.Facet("panel:N", title=None), columns=4)
     )
-    metrics = ("turn_correctness", "target_turn_correctness")
-    return [figure(kind, table.title, table.facts, metrics, rows, styled(chart), list(table.notes))]
+    metrics = ("turn_correctness", "target_turn_correctness", "ci95")
+    notes = ["Whiskers: 95 % interval over trajectories.", *table.notes]
+    return [figure(kind, table.title, table.facts, metrics, rows, styled(chart), notes)]

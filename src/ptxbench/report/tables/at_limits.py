@@ -9,6 +9,7 @@ import polars as pl
 
 from ptxbench.metrics.by_limit import by_limit
 from ptxbench.metrics.frame import TurnFrame
+from ptxbench.metrics.intervals import intervals_by_limit
 from ptxbench.metrics.limits import LIMITS
 from ptxbench.report.table import Column, Format, Pair
 
@@ -28,15 +29,24 @@ class AtLimits:
         self._by_cell: dict[int, dict[int, dict[str, Any]]] = {}
         for row in by_limit(frame, limits).rows(named=True):
             self._by_cell.setdefault(row["cell"], {})[row["k"]] = row
+        self._intervals: dict[tuple[int, int, str], tuple[float, float]] = {
+            (row["cell"], row["k"], row["figure"]): (row["low"], row["high"])
+            for row in intervals_by_limit(frame, limits).rows(named=True)
+            if row["low"] is not None
+        }
 
     def pair(self, cell: int, metric: str, limits: Sequence[int] | None = None) -> Pair:
         """Return a figure of a cell and its target form."""
-        rows = [self._by_cell[cell][k] for k in limits or self.limits]
+        at = tuple(limits or self.limits)
+        rows = [self._by_cell[cell][k] for k in at]
+        is_rate = metric == "turn_correctness"
         return Pair(
             target=tuple(row[f"target_{metric}"] for row in rows),
             unrestricted=tuple(row[metric] for row in rows),
-            undecided=tuple(row["undecided"] for row in rows) if metric == "turn_correctness" else (),
-            unproven=tuple(row["unknown_proofs"] for row in rows) if metric == "turn_correctness" else (),
+            undecided=tuple(row["undecided"] for row in rows) if is_rate else (),
+            unproven=tuple(row["unknown_proofs"] for row in rows) if is_rate else (),
+            target_ci95=tuple(self._intervals.get((cell, k, f"target_{metric}")) for k in at) if is_rate else (),
+            ci95=tuple(self._intervals.get((cell, k, metric)) for k in at) if is_rate else (),
         )
 
     def count(self, cell: int, name: str) -> int:

@@ -22,12 +22,14 @@ class Comparison:
     """Parts of the key that may differ within a table, beside those that name rows."""
     columns: tuple[tuple[str, str], ...]
     """Parts of the key that are columns, with their titles, between task and figures."""
+    apart: tuple[str, ...]
+    """Parts of the key of which cells must differ in one for there to be something to compare."""
 
 
 def side_by_side(sources: Sources, comparison: Comparison) -> list[Table]:
     """Return a table for each group of comparable cells that has something to set side by side."""
     groups = comparable(sources.frame, comparison.compares)
-    return [_of_group(group, comparison) for group in groups if is_compared(group, [name for name, _ in comparison.columns])]
+    return [_of_group(group, comparison) for group in groups if is_compared(group, comparison.apart)]
 
 
 def is_compared(group: Group, names: Sequence[str]) -> bool:
@@ -87,10 +89,10 @@ def _published(group: Group, comparison: Comparison) -> tuple[Line, ...]:
 
 KNOWLEDGE = ("language", "pack", "arm", "condition")
 
-LANGUAGES = Comparison("languages", "CUDA-PTX beside other languages", KNOWLEDGE, (("language", "language"),))
-RECIPES = Comparison("recipes", "Recipes", ("checkpoint",), (("checkpoint", "recipe"),))
+LANGUAGES = Comparison("languages", "CUDA-PTX beside other languages", KNOWLEDGE, (("language", "language"),), ("language",))
+RECIPES = Comparison("recipes", "Recipes", ("checkpoint",), (), ("model", "checkpoint"))
 CONDITIONS = Comparison(
-    "conditions", "Guidance and retrieval", ("condition", "checkpoint"), (("condition", "condition"), ("checkpoint", "recipe"))
+    "conditions", "Guidance and retrieval", ("condition", "checkpoint"), (("condition", "condition"),), ("condition",)
 )
 
 
@@ -100,7 +102,7 @@ def languages(sources: Sources) -> list[Table]:
 
 
 def recipes(sources: Sources) -> list[Table]:
-    """Return correctness and speedups of checkpoints on each workload (the paper's Figures 4 to 6 in numbers)."""
+    """Return correctness and speedups of models and checkpoints, a workload at a time (the paper's Figures 4 to 6 in numbers)."""
     return side_by_side(sources, RECIPES)
 
 
