@@ -79,19 +79,34 @@ def _of_sums(successes: Integers) -> Integers:
     """
     import numpy as np
 
-    cells, trajectories = successes.shape
+    trajectories = successes.shape[1]
     most = int(successes.max())
+    counts = np.stack([(successes == count).sum(axis=1) for count in range(most + 1)], axis=1)
+    distinct, of = _distinct(counts, trajectories)
     length = 1 << (most * trajectories).bit_length()
-    ends = np.empty((2, cells), dtype=np.int64)
+    ends = np.empty((2, len(distinct)), dtype=np.int64)
     step = max(1, AT_ONCE // length)
-    for start in range(0, cells, step):
-        part = successes[start : start + step]
-        shares = np.stack([(part == count).mean(axis=1) for count in range(most + 1)], axis=1)
-        sums = np.fft.irfft(np.fft.rfft(shares, length) ** trajectories, length)
+    for start in range(0, len(distinct), step):
+        part = distinct[start : start + step]
+        sums = np.fft.irfft(np.fft.rfft(part / trajectories, length) ** trajectories, length)
         reached = np.cumsum(sums, axis=1)
         for end, level in zip(ends, LEVELS, strict=True):
             end[start : start + step] = np.argmax(reached >= level - ROUNDING, axis=1)
-    return ends
+    return ends[:, of]
+
+
+def _distinct(counts: Integers, trajectories: int) -> tuple[Integers, Integers]:
+    """Return the rows that differ, and which of them each row is: many cells have equal trajectories in another order.
+
+    Rows are told apart as numbers to the base of ``trajectories + 1``; where these are too large, all rows are returned.
+    """
+    import numpy as np
+
+    digits = [(trajectories + 1) ** place for place in range(counts.shape[1])]
+    if digits[-1] * (trajectories + 1) >= 1 << 63:
+        return counts, np.arange(len(counts))
+    _, first, of = np.unique(counts @ np.array(digits, dtype=np.int64), return_index=True, return_inverse=True)
+    return counts[first], of
 
 
 def _of_ratios(successes: Integers, turns: Integers) -> tuple[float, float]:

@@ -35,13 +35,12 @@ def budget_steps(frame: TurnFrame, most: int = 200, tokens: str = "total_tokens"
 
 def _at(frame: TurnFrame, spent: pl.LazyFrame, budget: int) -> pl.DataFrame:
     inside = (pl.col("spent") <= budget).fill_null(False)
-    speedup = pl.col("speedup")
     paths = spent.group_by("path").agg(
         pl.col("cell").first(),
         (inside & pl.col("correct")).any().alias("correct"),
         (inside & pl.col("qualified")).any().alias("qualified"),
-        speedup.filter(inside).max().fill_null(0.0).alias("best"),
-        speedup.filter(inside & pl.col("qualified")).max().fill_null(0.0).alias("target_best"),
+        pl.when(inside).then("speedup").max().fill_null(0.0).alias("best"),
+        pl.when(inside & pl.col("qualified")).then("speedup").max().fill_null(0.0).alias("target_best"),
         pl.col("spent").is_null().any().alias("unknown"),
     )
     known, target = pl.col("known"), pl.col("target")

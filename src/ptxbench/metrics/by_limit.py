@@ -30,8 +30,8 @@ def by_limit(frame: TurnFrame, limits: Sequence[int] = LIMITS) -> pl.DataFrame:
 
 
 def _at(frame: TurnFrame, k: int) -> pl.DataFrame:
-    inside = frame.turns.lazy().filter(pl.col("turn") < k)
-    target_speedup = pl.col("speedup").filter(pl.col("qualified"))
+    target_speedup = pl.when("qualified").then("speedup").alias("target_speedup")
+    inside = frame.turns.lazy().filter(pl.col("turn") < k).with_columns(target_speedup)
     outcomes = pl.col("outcome")
     turns = inside.group_by("cell").agg(
         pl.len().alias("n"),
@@ -40,9 +40,9 @@ def _at(frame: TurnFrame, k: int) -> pl.DataFrame:
         (outcomes == UNDECIDED).sum().alias("undecided"),
         (outcomes == NOT_REACHED).sum().alias("not_reached"),
         pl.col("speedup").max().alias("best_speedup"),
-        target_speedup.max().alias("target_best_speedup"),
+        pl.col("target_speedup").max().alias("target_best_speedup"),
         pl.col("speedup").median().alias("median_speedup"),
-        target_speedup.median().alias("target_median_speedup"),
+        pl.col("target_speedup").median().alias("target_median_speedup"),
     )
     successes = (
         inside.group_by("path")

@@ -32,17 +32,17 @@ def effort_to_first(frame: TurnFrame) -> pl.DataFrame:
     before a trajectory's first success, by those that never had one too, over the number of successes: what to expect when one
     starts again until it works. Both are null without a success, and where what was spent is not known of one that counts.
     """
-    paths = effort_of_trajectories(frame).lazy()
     hit = pl.col("first").is_not_null()
+    taken = {name: f"taken_{name}" for name in MEANS}
+    paths = effort_of_trajectories(frame).lazy().with_columns(pl.when(hit).then(name).alias(to) for name, to in taken.items())
     figures = []
-    for name in MEANS:
-        spent = pl.col(name)
-        known = (spent.is_null() & hit).any().not_() & hit.any()
-        figures.append(pl.when(known).then(spent.filter(hit).median()).alias(f"median_{name}"))
-        complete = (spent.null_count() == 0) & hit.any()
-        figures.append(pl.when(complete).then(spent.sum() / hit.sum()).alias(f"per_success_{name}"))
-    counts = [pl.len().cast(pl.Int64).alias("trajectories"), hit.sum().cast(pl.Int64).alias("reached")]
-    turn = pl.col("first").filter(hit).median().alias("median_turn")
+    for name, to in taken.items():
+        known = (pl.col(to).count() == pl.col("first").count()) & hit.any()
+        figures.append(pl.when(known).then(pl.col(to).median()).alias(f"median_{name}"))
+        complete = (pl.col(name).null_count() == 0) & hit.any()
+        figures.append(pl.when(complete).then(pl.col(name).sum() / pl.col("first").count()).alias(f"per_success_{name}"))
+    counts = [pl.len().cast(pl.Int64).alias("trajectories"), pl.col("first").count().cast(pl.Int64).alias("reached")]
+    turn = pl.col("first").median().alias("median_turn")
     return paths.group_by("cell", "goal").agg(*counts, turn, *figures).sort("cell", "goal").collect()
 
 
@@ -50,6 +50,8 @@ def _until(turns: pl.DataFrame, goal: str, column: str) -> pl.DataFrame:
     """Return a goal's rows of ``effort_of_trajectories``."""
     until = turns.lazy().filter(none_before(turns, turns.get_column(column)))
     sums = [pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()).alias(name) for name in MEANS]
-    first = pl.col("turn").filter(pl.col(column)).first().alias("first")
-    rows = until.group_by("path").agg(pl.col("cell").first(), first, *sums)
+    first = pl.col("first").max()
+    rows = (
+        until.with_columns(pl.when(column).then("turn").alias("first")).group_by("path").agg(pl.col("cell").first(), first, *sums)
+    )
     return rows.select("cell", "path", pl.lit(goal, pl.Enum(list(GOALS))).alias("goal"), "first", *MEANS).collect()

@@ -23,7 +23,7 @@ def trajectories(frame: TurnFrame) -> pl.DataFrame:
     """
     best = {
         "best_speedup": pl.col("speedup").max().fill_null(0.0),
-        "target_best_speedup": pl.col("speedup").filter(pl.col("qualified")).max().fill_null(0.0),
+        "target_best_speedup": pl.when("qualified").then("speedup").max().fill_null(0.0),
     }
     reached = pl.col("outcome") != NOT_REACHED
     known = decided(frame.turns, "path").with_columns(pl.lit(True).alias("known"))
