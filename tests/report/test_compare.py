@@ -1,6 +1,8 @@
 """Comparing run directories: every key that forbids it, which cells belong together, what became of the same sources."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -261,11 +263,33 @@ def test_cells_that_agree_in_most_belong_together_and_the_rest_is_named(tmp_path
     first = write_run(tmp_path / "first", cells=[*arms, {"task": "only"}])
     second = write_run(tmp_path / "second", cells=[*reversed(arms), {"task": "mine"}])
     found = compare_runs(first, second)
-    assert [(cell.first.arm, cell.second.arm) for cell in found.tasks] == [("contracts",) * 2, ("wrappers",) * 2]
+    assert [(cell.first.arm, cell.second.arm) for cell in found.tasks] == [("wrappers",) * 2, ("contracts",) * 2]
     assert [key.task for key in found.only_first] == ["only"] and [key.task for key in found.only_second] == ["mine"]
     assert len(found.overall) == len(found.tasks[0].differences)
     text = comparison_text(found, width=140)
     assert "Only in the first: only@w" in text and "mean over 2 pairs of cells" in text
+
+
+def test_arms_find_their_like_on_another_device_or_with_another_model(tmp_path):
+    arms = [{"pack": "hopper", "arm": arm} for arm in ("wrappers", "contracts")]
+    first = write_run(tmp_path / "first", cells=arms)
+    second = write_run(tmp_path / "second", cells=[arm | {"device": "h100", "model": "n"} for arm in arms])
+    found = compare_runs(first, second, across=["device"])
+    assert [(cell.first.arm, cell.second.arm) for cell in found.tasks] == [("wrappers",) * 2, ("contracts",) * 2]
+    assert {(each.key, each.tasks) for each in found.incomparable} == {("device", ("gemm@w",))}
+
+
+def test_cells_that_nothing_tells_apart_have_no_partner(tmp_path):
+    for number in (1, 2):
+        write_run(tmp_path / "twice" / f"r{number}")
+    write_run(tmp_path / "other")
+    with pytest.raises(UsageError, match="no cell that belongs to one of the other"):
+        compare_runs(tmp_path / "twice", tmp_path / "other")
+
+
+def test_comparing_needs_no_extra():
+    command = "import sys; sys.modules['polars'] = None; import ptxbench.app.comparing, ptxbench.report.compare_text"
+    subprocess.run([sys.executable, "-c", command], check=True, timeout=60)
 
 
 def test_runs_without_a_common_task_are_refused(tmp_path):

@@ -106,7 +106,9 @@ def key_differences(
             if ours is not None and theirs is not None and ours != theirs:
                 found.setdefault((key, ours, theirs), []).append(task)
     return [
-        KeyDifference(key=key, first=ours, second=theirs, tasks=tuple(tasks), asked=any(_covers(name, key) for name in names))
+        KeyDifference(
+            key=key, first=ours, second=theirs, tasks=tuple(dict.fromkeys(tasks)), asked=any(_covers(name, key) for name in names)
+        )
         for (key, ours, theirs), tasks in found.items()
     ]
 

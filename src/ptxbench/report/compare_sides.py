@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,9 @@ from ptxbench.metrics.tallies import CellTally, cell_tallies
 from ptxbench.report.compare_keys import NONE, other_values, protocol_values
 from ptxbench.report.loading import load_runs
 from ptxbench.schema import CellKey, Evaluation, Turn
+
+TELLING = ("model", "checkpoint", "device", "language", "pack", "arm", "condition", "harness", "protocol")
+"""What can tell the cells of a place apart within a side, beside the run."""
 
 
 @dataclass(frozen=True)
@@ -90,39 +93,20 @@ def partners(
 ) -> tuple[list[tuple[SideCell, SideCell]], list[SideCell], list[SideCell]]:
     """Return the cells that belong together, and those of each side that have no partner.
 
-    Cells of one task, workload and architecture are partners when they agree in all that tells the cells of a run apart; of
-    what is left, in all but the model; and of what is left then, when each side has a single one: the difference between these
-    is what the comparison is about, or what forbids it.
+    Cells of one task, workload and architecture belong together when they agree in whatever tells the cells of either side
+    apart: the arm where a side has several arms, nothing where each side has one cell. What else differs between them is what
+    the comparison is about, or what forbids it.
     """
     pairs: list[tuple[SideCell, SideCell]] = []
-    left, right = list(first), list(second)
-    for rule in (_everything, _conditions, _nothing_more):
-        for ours, theirs in _alone(left, right, rule):
-            pairs.append((ours, theirs))
-            left.remove(ours)
-            right.remove(theirs)
-    return sorted(pairs, key=lambda pair: (pair[0].place, str(pair[0].key))), left, right
-
-
-def _alone(
-    first: Sequence[SideCell], second: Sequence[SideCell], rule: Callable[[SideCell], Hashable]
-) -> list[tuple[SideCell, SideCell]]:
-    """Return the pairs that agree by a rule, where each side has exactly one such cell."""
-    groups: dict[tuple[tuple[str, str, str], Hashable], tuple[list[SideCell], list[SideCell]]] = {}
-    for side, cells in enumerate((first, second)):
-        for cell in cells:
-            groups.setdefault((cell.place, rule(cell)), ([], []))[side].append(cell)
-    return [(ours[0], theirs[0]) for ours, theirs in groups.values() if len(ours) == len(theirs) == 1]
-
-
-def _everything(cell: SideCell) -> Hashable:
-    return cell.key.model, cell.key.checkpoint, _conditions(cell)
-
-
-def _conditions(cell: SideCell) -> Hashable:
-    key = cell.key
-    return key.device, key.language, key.pack, key.arm, key.condition, key.harness, key.protocol
-
-
-def _nothing_more(cell: SideCell) -> Hashable:
-    return None
+    places = dict.fromkeys(cell.place for cell in (*first, *second))
+    for place in sorted(places):
+        sides = [[cell for cell in side if cell.place == place] for side in (first, second)]
+        telling = [name for name in TELLING if any(len({getattr(cell.key, name) for cell in side}) > 1 for side in sides)]
+        by_names: dict[tuple[str | None, ...], tuple[list[SideCell], list[SideCell]]] = {}
+        for number, side in enumerate(sides):
+            for cell in side:
+                by_names.setdefault(tuple(getattr(cell.key, name) for name in telling), ([], []))[number].append(cell)
+        pairs += [(ours[0], theirs[0]) for ours, theirs in by_names.values() if len(ours) == len(theirs) == 1]
+    paired = {id(cell) for pair in pairs for cell in pair}
+    left, right = ([cell for cell in side if id(cell) not in paired] for side in (first, second))
+    return pairs, left, right

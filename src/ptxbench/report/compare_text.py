@@ -15,6 +15,9 @@ from ptxbench.report.compare_keys import KeyDifference
 from ptxbench.schema import CellKey
 
 COLUMNS = ("metric", "first", "second", "difference", "95 % interval", "other side", "by chance", "exceeds noise")
+NARROW_COLUMNS = ("metric", "first", "second", "difference", "exceeds noise")
+NARROW_WIDTH = 120
+"""Below this the interval stands below the difference, and only --json has the shares."""
 
 LABELS = {
     "turn_correctness": "correct turns",
@@ -40,15 +43,17 @@ def comparison_text(found: Comparison, *, width: int | None = None) -> str:
 
     stream = io.StringIO()
     width = width or shutil.get_terminal_size((140, 24)).columns
+    narrow = width < NARROW_WIDTH
     console = Console(file=stream, width=width, color_system=None, highlight=False)
 
     def show(title: str, differences: Sequence[Difference]) -> None:
         table = Table(title=Text(title), title_justify="left", title_style="bold")
-        for number, column in enumerate(COLUMNS):
-            table.add_column(column, justify="left" if number in (0, len(COLUMNS) - 1) else "right")
+        columns = NARROW_COLUMNS if narrow else COLUMNS
+        for number, column in enumerate(columns):
+            table.add_column(column, justify="left" if number in (0, len(columns) - 1) else "right", overflow="fold")
         for difference in differences:
             if difference.first is not None or difference.second is not None:
-                table.add_row(*map(Text, _line(difference)))
+                table.add_row(*map(Text, _narrow(difference) if narrow else _line(difference)))
         console.print(table)
 
     for line in _opening(found):
@@ -62,7 +67,7 @@ def comparison_text(found: Comparison, *, width: int | None = None) -> str:
         console.print()
         show(f"mean over {len(found.tasks)} pairs of cells that know the metric, each counting the same", found.overall)
     console.print()
-    for line in _closing(found):
+    for line in _closing(found, narrow=narrow):
         console.print(Text(line))
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
 
@@ -93,7 +98,8 @@ def _side(side: ComparedSide) -> str:
 def _told(each: KeyDifference, found: Comparison) -> str:
     """Return both values, and the tasks where it is not all of them."""
     tasks = ", ".join(each.tasks[:MOST_TASKS]) + (" …" if len(each.tasks) > MOST_TASKS else "")
-    where = f" ({tasks})" if len(each.tasks) < len(found.tasks) else ""
+    everywhere = {(cell.first.task, cell.first.workload) for cell in found.tasks}
+    where = f" ({tasks})" if len(each.tasks) < len(everywhere) else ""
     return shown(f"{each.key}: {_short(each.first)} and {_short(each.second)}{where}")
 
 
@@ -138,6 +144,11 @@ def _line(found: Difference) -> tuple[str, ...]:
         ABSENT if found.by_chance is None else f"{100 * found.by_chance:.1f} %",
         _verdict(found),
     )
+
+
+def _narrow(found: Difference) -> tuple[str, ...]:
+    metric, first, second, difference, interval, *_, noise = _line(found)
+    return metric, first, second, f"{difference}\n{interval}", noise.replace(" second", "")
 
 
 def _label(metric: Metric) -> str:
@@ -210,7 +221,7 @@ def _sources(same: SameSources) -> list[str]:
     return lines
 
 
-def _closing(found: Comparison) -> list[str]:
+def _closing(found: Comparison, *, narrow: bool) -> list[str]:
     lines = []
     for side, cells in (("first", found.only_first), ("second", found.only_second)):
         if cells:
@@ -224,10 +235,14 @@ def _closing(found: Comparison) -> list[str]:
         f"{found.exceeding} of {found.judged} differences of tasks exceed noise; where nothing differs, "
         f"{found.expected_by_chance:g} would on average, or fewer."
     )
+    if not narrow:
+        lines.append(
+            f"other side: share of {found.resamples} resamples that turn the difference's sign or make it zero. by chance: share "
+            "of exchanges of trajectories between the sides that make one as large."
+        )
     lines.append(
-        f"other side: share of {found.resamples} resamples that turn the difference's sign or make it zero. by chance: share of "
-        f"exchanges of trajectories between the sides that make one as large. It exceeds noise when the interval leaves out zero "
-        f"and chance makes it in at most {100 * found.level:g} %."
+        f"A difference exceeds noise when its interval leaves out zero and chance makes one as large in at most "
+        f"{100 * found.level:g} %."
     )
     return lines
 
