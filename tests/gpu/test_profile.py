@@ -52,9 +52,16 @@ def test_a_gemm_on_the_tensor_cores_is_seen_to_use_them(judge):
 
 
 def test_a_plain_gemm_leaves_the_tensor_cores_idle(judge):
-    counted = judge("plain", counters=True).counters
+    counted = judge("plain/gemm/gemm.cu", counters=True).counters
     assert counted is not None and counted.why is None, counted
     assert counted.kernels[0].tensor_percent == 0.0
+
+
+def test_a_gemm_by_mma_sync_uses_them_less(judge):
+    counted = judge("plain", counters=True).counters
+    assert counted is not None and counted.why is None, counted
+    busy = counted.kernels[0].tensor_percent
+    assert busy is not None and 5 < busy < 40
 
 
 def test_nothing_is_counted_unless_it_is_asked_for_or_where_the_kernel_is_wrong(judge):

@@ -433,7 +433,7 @@ __device__ __forceinline__ void mbarrier_arrive_expect_tx_remote(uint64_t* barri
 // Registers moved between warpgroups (PTX ISA, "setmaxnreg").
 //
 // ptxas drops setmaxnreg (info C7508) unless it knows the registers at entry: declare the kernel
-// __launch_bounds__(threads, 1), which gives each thread launch_registers(threads). Example, one producer and two consumers:
+// __launch_bounds__(threads, 1): at most launch_registers(threads) for each. Example, one producer and two consumers:
 //   static_assert(registers_fit<384, 40, 232, 232>());   // 168 each at entry
 //   if (warpgroup == 0) { setmaxnreg_dec<40>(); ... } else { setmaxnreg_inc<232>(); ... }
 
@@ -532,9 +532,9 @@ CUresult make_tensor_map(CUtensorMap* map, const void* base, const uint64_t (&si
 // ---- end of ptxk/sm90/tensor_map.cuh
 // ---- ptxk/sm90/tma.cuh
 // TMA: tensors and runs of bytes between global and shared memory (PTX ISA, "cp.async.bulk", "cp.async.bulk.tensor",
-// "cp.reduce.async.bulk"). One thread issues. Coordinates count elements, innermost first, and may lie outside: loads fill zeros
-// (and count the whole box's bytes on the barrier), stores leave it out. Shared memory starts on 128 bytes, or on
-// swizzle_alignment. Other ranks, 1 to 5, differ in the number in `.2d` and in how many coordinates follow the map. The map is a
+// "cp.reduce.async.bulk"). One thread issues. Coordinates count elements, innermost first, the innermost by 16 bytes (8 bf16), and
+// may lie outside: loads fill zeros (and count the whole box's bytes on the barrier), stores leave it out. Shared memory starts on
+// 128 bytes, or on swizzle_alignment. Other ranks, 1 to 5, differ in the number in `.2d` and in how many coordinates follow the map. The map is a
 // `const __grid_constant__ CUtensorMap` parameter of the kernel.
 
 namespace ptxk {

@@ -1,7 +1,7 @@
 // Registers moved between warpgroups (PTX ISA, "setmaxnreg").
 //
 // ptxas drops setmaxnreg (info C7508) unless it knows the registers at entry: declare the kernel
-// __launch_bounds__(threads, 1), which gives each thread launch_registers(threads). Example, one producer and two consumers:
+// __launch_bounds__(threads, 1): at most launch_registers(threads) for each. Example, one producer and two consumers:
 //   static_assert(registers_fit<384, 40, 232, 232>());   // 168 each at entry
 //   if (warpgroup == 0) { setmaxnreg_dec<40>(); ... } else { setmaxnreg_inc<232>(); ... }
 #pragma once
