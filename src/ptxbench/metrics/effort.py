@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from ptxbench.metrics.frame import TurnFrame
-from ptxbench.metrics.running import none_before
+from ptxbench.metrics.running import first_turns, least, none_before, total
 
-GOALS = {"correct": "correct", "proven": "qualified", "gate_passing": "passed"}
-"""Goals, and the column of turns that says whether one reaches it."""
+GOALS = ("correct", "proven", "gate_passing")
+"""A kernel that is correct; whose target instructions executed as well; that is correct and passed the equivalence gate."""
 
 MEANS = ("total_tokens", "gpu_seconds", "cost_usd")
 """What is spent on the way."""
@@ -20,9 +22,12 @@ def effort_of_trajectories(frame: TurnFrame) -> pl.DataFrame:
     ``MEANS`` are what the trajectory spent up to and with that turn, or in all where no turn reached the goal; null where a turn
     of these does not say.
     """
-    passed = (pl.col("correct") & pl.col("gate_passed")).fill_null(False).alias("passed")
-    turns = frame.turns.select("cell", "path", "turn", "correct", "qualified", passed, *MEANS)
-    return pl.concat([_until(turns, goal, column) for goal, column in GOALS.items()]).sort("path", "goal")
+    turns = frame.turns
+    begins = first_turns(turns)
+    passed = turns.select((pl.col("correct") & pl.col("gate_passed")).fill_null(False)).to_series()
+    hits = {"correct": turns.get_column("correct"), "proven": turns.get_column("qualified"), "gate_passing": passed}
+    places = turns.select("cell", "path")[begins]
+    return pl.concat([places.with_columns(_until(turns, begins, goal, hit)) for goal, hit in hits.items()]).sort("path", "goal")
 
 
 def effort_to_first(frame: TurnFrame) -> pl.DataFrame:
@@ -46,12 +51,9 @@ def effort_to_first(frame: TurnFrame) -> pl.DataFrame:
     return paths.group_by("cell", "goal").agg(*counts, turn, *figures).sort("cell", "goal").collect()
 
 
-def _until(turns: pl.DataFrame, goal: str, column: str) -> pl.DataFrame:
-    """Return a goal's rows of ``effort_of_trajectories``."""
-    until = turns.lazy().filter(none_before(turns, turns.get_column(column)))
-    sums = [pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()).alias(name) for name in MEANS]
-    first = pl.col("first").max()
-    rows = (
-        until.with_columns(pl.when(column).then("turn").alias("first")).group_by("path").agg(pl.col("cell").first(), first, *sums)
-    )
-    return rows.select("cell", "path", pl.lit(goal, pl.Enum(list(GOALS))).alias("goal"), "first", *MEANS).collect()
+def _until(turns: pl.DataFrame, begins: NDArray[np.intp], goal: str, hit: pl.Series) -> list[pl.Series]:
+    """Return a goal's columns of ``effort_of_trajectories``."""
+    leads = none_before(turns, hit)
+    index = pl.select(pl.when(hit).then(turns.get_column("turn"))).to_series()
+    columns = [pl.Series("goal", [goal], pl.Enum(GOALS)).new_from_index(0, len(begins)), least(index, begins).alias("first")]
+    return columns + [total(turns.get_column(name), leads, begins) for name in MEANS]
