@@ -1,4 +1,8 @@
-"""Details of trajectories as text that fits into an HTML file: deflated JSON in base64, as much of it as a budget allows."""
+"""Details of trajectories as text that fits into an HTML file: deflated JSON in base64, as much of it as a budget allows.
+
+Trajectories stand in chunks, each one stream with a pool of the lines that its texts share (``lines``). A page inflates the chunk
+of a trajectory when it is opened.
+"""
 
 from __future__ import annotations
 
@@ -6,59 +10,120 @@ import base64
 import json
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ptxbench.agent.engine.ledger import TurnStep
 from ptxbench.metrics.verdicts import is_correct, is_qualified
-from ptxbench.report.page.details import trajectory_details
+from ptxbench.report.page.details import EVERYTHING, SHORT, Extent, trajectory_details
+from ptxbench.report.page.lines import LinePool
 from ptxbench.report.page.runs import Run
+from ptxbench.report.page.summary import cell_id
 from ptxbench.schema import CellKey, Turn
 
 PAGE_BYTES = 14_000_000
 """What a page may hold in all, summary and program included: a browser opens it without a wait that people notice."""
 
+CHUNK_CHARACTERS = 1_500_000
+"""A chunk that holds as much is closed: to unpack it takes a few hundredths of a second."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a trajectory's details are: offset and length of its chunk in the text, and its turns that are held."""
+
+    start: int
+    length: int
+    turns: tuple[int, ...]
+
 
 @dataclass(frozen=True)
 class Packed:
-    """Details of many trajectories in one text. ``places`` says by cell and trajectory where: offset, length and turns held."""
+    """Details of many trajectories in one text, and by cell's id and trajectory where they are in it."""
 
     text: str
-    places: dict[tuple[CellKey, str], tuple[int, int, tuple[int, ...]]]
+    places: dict[tuple[str, str], Place]
     whole: bool
-    """Whether every turn is held with all that there is of it."""
-
-
-def packed(runs: Sequence[Run], budget: int) -> Packed:
-    """Return the details of all turns where they fit into ``budget`` characters, else of each trajectory's best and last turn.
-
-    The best and the last turns are held at any size: they are what a page is for.
-    """
-    try:
-        return _pack(runs, everything=True, budget=budget)
-    except _TooLarge:
-        return _pack(runs, everything=False)
+    """Whether every turn is held."""
 
 
 class _TooLarge(Exception):
     """The details are larger than their budget."""
 
 
-def _pack(runs: Sequence[Run], *, everything: bool, budget: int | None = None) -> Packed:
+def packed(runs: Sequence[Run], budget: int | None = None) -> Packed:
+    """Return the details of all turns where they fit into ``budget`` characters, else of each trajectory's best and last turn.
+
+    Where those do not fit with all that was measured, they go without it (``details.SHORT``). Best and last sources are held at
+    any size: they are what a page is for.
+    """
+    for ends, extent in ((False, EVERYTHING), (True, EVERYTHING.without_replies()), (True, SHORT)):
+        try:
+            return _pack(runs, ends=ends, extent=extent, budget=None if extent is SHORT else budget)
+        except _TooLarge:
+            continue
+    raise AssertionError("the last extent has no budget")
+
+
+@dataclass
+class _Chunk:
+    """Trajectories that are deflated together."""
+
+    pool: LinePool = field(default_factory=LinePool)
+    trajectories: dict[str, Any] = field(default_factory=dict)
+    places: dict[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)
+    characters: int = 0
+
+    def add(self, cell: str, name: str, turns: tuple[int, ...], details: dict[str, Any]) -> None:
+        for source in details["sources"]:
+            for file in source:
+                file["text"] = self._pooled(file["text"])
+        for turn in details["turns"]:
+            for text in ("feedback", "reply", "reasoning"):
+                turn[text] = None if turn[text] is None else self._pooled(turn[text])
+        self.trajectories[f"{cell}/{name}"] = details
+        self.places[cell, name] = turns
+
+    def _pooled(self, text: str) -> list[int]:
+        self.characters += len(text)
+        return self.pool.add(text)
+
+    def deflated(self) -> str:
+        """Return the chunk as raw deflate in base64, which ``DecompressionStream("deflate-raw")`` reads."""
+        value = {"pool": self.pool.joined, "trajectories": self.trajectories}
+        data = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8", "replace")
+        packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+        return base64.b64encode(packer.compress(data) + packer.flush()).decode("ascii")
+
+
+def _pack(runs: Sequence[Run], *, ends: bool, extent: Extent, budget: int | None) -> Packed:
     """Return the packed details. Raises ``_TooLarge`` as soon as they are larger than the budget."""
     parts: list[str] = []
-    places: dict[tuple[CellKey, str], tuple[int, int, tuple[int, ...]]] = {}
+    places: dict[tuple[str, str], Place] = {}
     size = 0
+    for chunk in _chunks(runs, ends, extent):
+        part = chunk.deflated()
+        places |= {name: Place(size, len(part), turns) for name, turns in chunk.places.items()}
+        parts.append(part)
+        size += len(part)
+        if budget is not None and size > budget:
+            raise _TooLarge
+    return Packed("".join(parts), places, whole=not ends)
+
+
+def _chunks(runs: Sequence[Run], ends: bool, extent: Extent) -> Iterator[_Chunk]:
+    """Yield the chunks of runs; none is of two runs, whose kernels share less."""
     for run in runs:
+        chunk = _Chunk()
         for key, name, steps in trajectories(run):
-            kept = steps if everything else best_and_last(steps)
-            part = deflated(trajectory_details(kept, run.store, replies=everything))
-            places[key, name] = (size, len(part), tuple(step.row.turn for step in kept))
-            parts.append(part)
-            size += len(part)
-            if budget is not None and size > budget:
-                raise _TooLarge
-    return Packed("".join(parts), places, everything)
+            kept = best_and_last(steps) if ends else steps
+            turns = tuple(step.row.turn for step in kept)
+            chunk.add(cell_id(key), name, turns, trajectory_details(kept, run.store, extent))
+            if chunk.characters > CHUNK_CHARACTERS:
+                yield chunk
+                chunk = _Chunk()
+        if chunk.places:
+            yield chunk
 
 
 def trajectories(run: Run) -> Iterator[tuple[CellKey, str, list[TurnStep]]]:
@@ -73,24 +138,16 @@ def trajectories(run: Run) -> Iterator[tuple[CellKey, str, list[TurnStep]]]:
 def best_and_last(steps: Sequence[TurnStep]) -> list[TurnStep]:
     """Return a trajectory's best turn and its last one, in order.
 
-    The best is the fastest qualified one, else the fastest correct one, else the first correct one; the last one with a source
-    where the very last has none.
+    The best is the fastest qualified one, else the fastest correct one, else the first correct one; the last is the last with a
+    source where the very last has none.
     """
     if not steps:
         return []
     with_source = [step for step in steps if step.row.hashes.source is not None]
     last = with_source[-1] if with_source else steps[-1]
-    best = max(steps, key=lambda step: (_merit(step.row), -step.row.turn))
-    kept = [best] if is_correct(best.row) and best is not last else []
-    return [*kept, last]
+    best = max(steps, key=lambda step: (*_merit(step.row), -step.row.turn))
+    return [best, last] if is_correct(best.row) and best is not last else [last]
 
 
 def _merit(turn: Turn) -> tuple[bool, bool, float]:
     return is_qualified(turn), is_correct(turn), turn.trusted_speedup or 0.0
-
-
-def deflated(value: Any) -> str:
-    """Return JSON as raw deflate in base64, which ``DecompressionStream("deflate-raw")`` reads."""
-    data = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8", "replace")
-    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
-    return base64.b64encode(packer.compress(data) + packer.flush()).decode("ascii")

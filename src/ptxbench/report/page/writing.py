@@ -13,12 +13,9 @@ from urllib.parse import quote
 
 from ptxbench.core.atomic import write_atomic
 from ptxbench.report.page.document import document
-from ptxbench.report.page.packing import PAGE_BYTES, Packed, packed
+from ptxbench.report.page.packing import PAGE_BYTES, Packed, Place, packed
 from ptxbench.report.page.runs import Run, read_runs
-from ptxbench.report.page.summary import cell_id, summary
-
-UNBOUNDED = 1 << 40
-"""Budget of a sidecar's page: it is there to hold everything."""
+from ptxbench.report.page.summary import summary
 
 
 @dataclass(frozen=True)
@@ -49,7 +46,7 @@ def write_page(folders: Iterable[Path], html: Path, *, sidecar: Path | None = No
     text = _page(runs, data, held, links={run: _link(sidecar, html, name) for run, name in pages.items() if sidecar})
     if sidecar is not None:
         for run in runs if pages else ():
-            alone = _page([run], summary([run]), packed([run], UNBOUNDED), links={})
+            alone = _page([run], summary([run]), packed([run]), links={})
             write_atomic(sidecar / pages[run.manifest.run], alone.encode(), durable=False)
     written = text.encode()
     write_atomic(html, written, durable=False)
@@ -75,20 +72,18 @@ def stamped(data: dict[str, Any], *, live: bool = False) -> dict[str, Any]:
 
 
 def _page(runs: Sequence[Run], data: dict[str, Any], held: Packed, *, links: dict[str, str]) -> str:
-    places = {(cell_id(key), name): place for (key, name), place in held.places.items()}
     cells = [
-        {**cell, "trajectories": [_placed(one, places.get((cell["id"], one["name"]))) for one in cell["trajectories"]]}
+        {**cell, "trajectories": [_placed(one, held.places.get((cell["id"], one["name"]))) for one in cell["trajectories"]]}
         for cell in data["cells"]
     ]
     shown = stamped({**data, "cells": cells, "whole": held.whole, "links": links})
     return document(page_title(runs), shown, held.text)
 
 
-def _placed(trajectory: dict[str, Any], place: tuple[int, int, tuple[int, ...]] | None) -> dict[str, Any]:
+def _placed(trajectory: dict[str, Any], place: Place | None) -> dict[str, Any]:
     if place is None:
         return trajectory
-    start, length, turns = place
-    return {**trajectory, "details": [start, length], "held": list(turns)}
+    return {**trajectory, "details": [place.start, place.length], "held": list(place.turns)}
 
 
 def _page_names(runs: Sequence[Run]) -> dict[str, str]:

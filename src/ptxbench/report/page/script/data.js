@@ -37,18 +37,36 @@ const unpacked = new Map();
 /** Returns the details of a trajectory: a promise of `{sources, turns}`; null where the page holds none. */
 function details(cell, trajectory) {
   const name = `${cell.id}/${trajectory.name}/${trajectory.turns.length}`;
-  if (!unpacked.has(name)) unpacked.set(name, data.live ? fetched(cell, trajectory) : inflated(trajectory));
+  if (!unpacked.has(name)) unpacked.set(name, data.live ? fetched(cell, trajectory) : inflated(cell, trajectory));
   return unpacked.get(name);
 }
 
-async function inflated(trajectory) {
+async function inflated(cell, trajectory) {
   if (!trajectory.details) return null;
+  const { pool, trajectories } = await chunk(...trajectory.details);
+  const found = trajectories[`${cell.id}/${trajectory.name}`];
+  const text = (ranges) => (ranges ? pooled(pool, ranges) : null);
+  return {
+    sources: found.sources.map((files) => files.map((file) => ({ ...file, text: text(file.text) }))),
+    turns: found.turns.map((turn) => ({ ...turn, feedback: text(turn.feedback), reply: text(turn.reply), reasoning: text(turn.reasoning) })),
+  };
+}
+
+/** Returns a text that is written as ranges of lines: first line, number of lines, and again. */
+function pooled(pool, ranges) {
+  const lines = [];
+  for (let place = 0; place < ranges.length; place += 2) lines.push(...pool.slice(ranges[place], ranges[place] + ranges[place + 1]));
+  return lines.join("\n");
+}
+
+/** Returns a chunk of details: a pool of lines, and trajectories whose texts are ranges of it. */
+async function chunk(start, length) {
   await wholeDocument;
-  const [start, length] = trajectory.details;
   const packed = document.getElementById("details").firstChild.substringData(start, length);
   const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  return JSON.parse(await new Response(stream).text());
+  const { pool, trajectories } = JSON.parse(await new Response(stream).text());
+  return { pool: pool.split("\n"), trajectories };
 }
 
 async function fetched(cell, trajectory) {

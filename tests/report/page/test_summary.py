@@ -1,0 +1,80 @@
+"""The page's data: the figures are those of the metrics, over all turns and over one prompt variant."""
+
+import tomllib
+from importlib.resources import files
+
+import pytest
+
+from ptxbench.metrics import summarise
+from ptxbench.report import load_runs
+from ptxbench.report.page.document import script
+from ptxbench.report.page.runs import read_runs
+from ptxbench.report.page.summary import OUTCOMES, cell_id, metric_notes, summary
+
+
+@pytest.fixture(scope="module")
+def data(folders):
+    return summary(read_runs(folders))
+
+
+def test_figures_are_those_of_the_metrics(data, folders):
+    table = load_runs(folders)
+    rows = {cell_id(row.key): row for row in summarise(table.turns, table.planned)}
+    assert rows.keys() == {cell["id"] for cell in data["cells"]}
+    for cell in data["cells"]:
+        row = rows[cell["id"]]
+        assert cell["figures"]["at"] == {k: at.model_dump(mode="json") for k, at in row.at.items()}
+        assert cell["figures"]["outcomes_by_turn"] == row.outcomes_by_turn
+        curve = cell["figures"]["fast_p"]
+        assert [tuple(pair) for pair in zip(curve["p"], curve["mean"], strict=True)] == [
+            (pytest.approx(p, rel=1e-5), pytest.approx(value, rel=1e-5)) for p, value in row.fast_p.mean
+        ]
+
+
+def test_figures_of_a_variant_are_those_of_its_turns_alone(data, folders):
+    cell = next(cell for cell in data["cells"] if cell["key"]["run"] == "cuda-run")
+    turns = [turn for turn in load_runs(folders).turns if turn.key.run == "cuda-run"]
+    for variant, figures in cell["by_variant"].items():
+        own = [turn for turn in turns if turn.variant == variant]
+        assert figures["n"] == len(own)
+        assert figures["at"]["8"]["correct_turns"] == sum(turn.outcome == "correct" for turn in own)
+    assert sum(figures["n"] for figures in cell["by_variant"].values()) == len(turns)
+    assert sum(figures["n_planned"] for figures in cell["by_variant"].values()) == cell["n_planned"]
+
+
+def test_every_cell_is_in_one_comparable_group(data):
+    assert sorted(place for group in data["groups"] for place in group["cells"]) == list(range(len(data["cells"])))
+
+
+def test_addresses_of_cells_do_not_depend_on_what_else_is_shown(data, folders):
+    for folder in folders:
+        alone = summary(read_runs([folder]))
+        assert {cell["id"] for cell in alone["cells"]} <= {cell["id"] for cell in data["cells"]}
+
+
+def test_every_figure_has_a_label_a_definition_and_its_limit():
+    for name, note in metric_notes().items():
+        assert note.keys() == {"label", "is", "not"} and all(note.values()), name
+    told = set(metric_notes())
+    program = script()
+    for name in told:
+        assert f'"{name}"' in program or name in ("turn_correctness", "fast_p_inst", "tokens"), name
+    assert tomllib.loads(files("ptxbench.report.page").joinpath("metrics.toml").read_text()).keys() == told
+
+
+def test_no_folder_above_a_run_is_named(data, folders):
+    assert all(str(folder.parent) not in repr(data) for folder in folders)
+
+
+def test_a_trajectory_that_ended_early_says_so(made, tmp_path):
+    for seed in range(40):
+        folder = made.make_run(
+            tmp_path / str(seed), made.Shape(name=f"r{seed}", variants=("v",), trajectories=2, turns=4, seed=seed)
+        )
+        (cell,) = summary(read_runs([folder]))["cells"]
+        ended = [one for one in cell["trajectories"] if one["ended"]]
+        if ended:
+            assert ended[0]["ended"] == {"turn": 3, "reason": "context_overflow"} and len(ended[0]["turns"]) == 3
+            assert "not_reached" in OUTCOMES and cell["figures"]["at"]["8"]["not_reached_turns"] == len(ended)
+            return
+    raise AssertionError("no trajectory was made to end early")
