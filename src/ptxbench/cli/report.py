@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -31,6 +32,15 @@ Formats = Annotated[
     ),
 ]
 Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write files into this folder instead of stdout.")]
+Html = Annotated[
+    Path | None, typer.Option("--html", metavar="FILE", help="Write one self-contained page: tables, curves, every turn's source.")
+]
+Sidecar = Annotated[
+    Path | None,
+    typer.Option(
+        "--sidecar", metavar="DIR", help="With --html: a page for each run with all turns, where one file cannot hold them."
+    ),
+]
 ListKinds = Annotated[bool, typer.Option("--list", help="List the kinds of table and figure, and the paper's that each is.")]
 Json = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
 
@@ -48,6 +58,8 @@ def register(application: typer.Typer) -> None:
         figure: FigureNames = None,
         format: Formats = None,
         out: Out = None,
+        html: Html = None,
+        sidecar: Sidecar = None,
         list_kinds: ListKinds = False,
         json: Json = False,
     ) -> None:
@@ -68,6 +80,8 @@ def register(application: typer.Typer) -> None:
 
         ptxbench report runs/hopper --out results                       every table and figure, in every format
 
+        ptxbench report runs/hopper --html results.html                 a page to look at, send and keep
+
         ptxbench report evidence/cpu/*.json --table throughput          what benchmarks of the service measured
 
         Runs that are not comparable (another device, profile, pack, baseline, harness, ...) are never pooled: they come as
@@ -79,6 +93,12 @@ def register(application: typer.Typer) -> None:
             _list(wants_json(json))
             return
         _refuse(directory, table, figure, out)
+        if sidecar is not None and html is None:
+            raise UsageError("--sidecar is what does not fit into a page", next_step="name the page with --html FILE")
+        if html is not None:
+            _page(directory or [], html, sidecar, as_json=wants_json(json))
+            if not table and not figure and out is None:
+                return
         if not table and not figure and out is None:
             _overview(directory or [], "json" if wants_json(json) else format or "table")
             return
@@ -97,6 +117,22 @@ def _overview(directories: list[Path], format: str) -> None:
 
     text = report_runs(directories, format, width=_width())
     write_out(text if text.endswith("\n") else text + "\n", encoding=None if format == "table" else "utf-8")
+
+
+def _page(directories: list[Path], html: Path, sidecar: Path | None, *, as_json: bool) -> None:
+    from ptxbench.app.paging import report_page
+    from ptxbench.cli.console import print_json
+
+    made = report_page(directories, html, sidecar=sidecar)
+    if as_json:
+        print_json({name: str(value) if isinstance(value, Path) else value for name, value in asdict(made).items()})
+    else:
+        say(str(html))
+    progress(f"{made.turns} turns of {made.runs} runs in {made.size_bytes / 1e6:.1f} MB")
+    if made.sidecar:
+        progress(f"all turns: {made.sidecar_pages} pages in {made.sidecar}, which the page links to")
+    elif not made.whole:
+        progress("the page holds the best and the last turn of each trajectory; for all of them: --sidecar DIR")
 
 
 def _kinds(paths: list[Path], tables: list[str], figures: list[str], format: str | None, out: Path | None) -> None:
