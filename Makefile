@@ -16,7 +16,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
 PIP_FLAGS := --quiet --disable-pip-version-check
-EXTRAS := compile,agent,dev
+EXTRAS := compile,agent,report,dev
 TORCH ?= torch==2.13.0
 
 .DEFAULT_GOAL := help
@@ -34,7 +34,7 @@ tools:
 
 $(STAMP): pyproject.toml | tools
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "setting up $(VENV) (once; about 200 MB to download and 600 MB on disk; silent for some minutes)" >&2
+	@echo "setting up $(VENV) (once; about 300 MB to download and 900 MB on disk; silent for some minutes)" >&2
 	@$(BIN)/python -m pip install $(PIP_FLAGS) --editable '.[$(EXTRAS)]'
 	@touch $(STAMP)
 
