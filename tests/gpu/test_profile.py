@@ -54,7 +54,8 @@ def test_a_gemm_on_the_tensor_cores_is_seen_to_use_them(judge):
 def test_a_plain_gemm_leaves_the_tensor_cores_idle(judge):
     counted = judge("plain/gemm/gemm.cu", counters=True).counters
     assert counted is not None and counted.why is None, counted
-    assert counted.kernels[0].tensor_percent == 0.0
+    busy = counted.kernels[0].tensor_percent
+    assert busy is not None and busy < 0.5, "ptxas moves a constant by HFMA2.MMA now and then"
 
 
 def test_a_gemm_by_mma_sync_uses_them_less(judge):
