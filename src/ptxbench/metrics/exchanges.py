@@ -62,10 +62,10 @@ class Exchange:
         """Yield weights of the first and the second side's trajectories, ``RESAMPLES`` rows in all."""
         import numpy as np
 
-        names = [[(tally.variant, tally.name) for tally in side] for side in (self.first, self.second)]
-        both = sorted(set(names[0]) & set(names[1]))
-        places = [[side.index(name) for name in both] for side in names]
-        alone = [[at for at, name in enumerate(side) if name not in set(both)] for side in names]
+        names = [{(tally.variant, tally.name): at for at, tally in enumerate(side)} for side in (self.first, self.second)]
+        both = sorted(names[0].keys() & names[1].keys())
+        places = [[side[name] for name in both] for side in names]
+        alone = [sorted(set(side.values()).difference(pairs)) for side, pairs in zip(names, places, strict=True)]
         for rows in self._rows():
             weights = [np.zeros((rows, len(side))) for side in names]
             together = _drawn(rng, len(both), rows)

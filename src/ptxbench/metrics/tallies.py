@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from ptxbench.metrics.duplicates import refuse_duplicates
@@ -43,7 +43,8 @@ class Tally:
     @property
     def order(self) -> tuple[Any, ...]:
         """A key to sort by, which equal trajectories have alone."""
-        return (*astuple(self)[:-1], -1 if self.tokens is None else self.tokens)
+        *rest, tokens = vars(self).values()
+        return (*rest, -1 if tokens is None else tokens)
 
 
 @dataclass(frozen=True)
