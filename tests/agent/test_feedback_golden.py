@@ -15,6 +15,7 @@ from ptxbench.agent.feedback.profile import CHARACTERS_PER_TOKEN, COUNTERS_BUDGE
 from ptxbench.evaluate.tools.counters_report import metric_table
 from ptxbench.schema import (
     Candidate,
+    Clocks,
     Correctness,
     CorrectVerdict,
     Counters,
@@ -312,6 +313,25 @@ def test_counters_of_a_correct_kernel_are_as_recorded(scripted):
     assert HOST not in text and "another_ncu" not in text
     paper = evaluation_feedback(evaluation, CANDIDATE, profile="paper", **arguments)
     assert paper == (GOLDEN / "correct-paper.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("throttle", "held_back"),
+    [
+        ((), ""),
+        (
+            ("software_power_cap", "software_thermal"),
+            ", held back by: software power cap, software thermal (the reference was timed in turns with yours)",
+        ),
+    ],
+)
+def test_the_clock_is_told_to_full_runs_alone(scripted, throttle, held_back):
+    task, evaluation = records(scripted, Outcome.CORRECT)
+    clocks = Clocks(sm_mhz_before=1980, sm_mhz_after=1755, temperature_c=52, power_w=690.0, throttle=throttle)
+    evaluation = evaluation.model_copy(update={"latency": scripted.make_latency().model_copy(update={"clocks": clocks})})
+    said = {p: evaluation_feedback(evaluation, CANDIDATE, profile=p, turn=2, turns=8, task=task) for p in ("full", "paper")}
+    assert f"The SMs' clock after timing was 1755 MHz{held_back}.\n" in said["full"]
+    assert "clock" not in said["paper"]
 
 
 @pytest.mark.parametrize("counters", [Counters(why="ncu was not found"), None])
