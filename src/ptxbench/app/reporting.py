@@ -38,7 +38,9 @@ def report_runs(directories: Sequence[Path], format: str, *, width: int | None =
     A folder that is no run but holds some stands for all of them.
     """
     if format not in FORMATS:
-        raise UsageError(f"unknown format {format!r}", next_step=f"use one of {', '.join(FORMATS)}")
+        other = "--table" if format in TABLE_FORMATS else "--figure" if format in FIGURE_FORMATS else ""
+        hint = f"; {format} is for {other} NAME" if other else ""
+        raise UsageError(f"unknown format {format!r}", next_step=f"use one of {', '.join(FORMATS)}{hint}")
     runs = load_runs([run for folder in directories for run in runs_in(folder)])
     return render(summarise(runs.turns, runs.planned), format, width=width)
 

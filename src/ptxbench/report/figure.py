@@ -10,6 +10,9 @@ from ptxbench.metrics.definitions import MetricDefinition, definitions
 from ptxbench.report.heading import caveat, heading_of, wrapped
 from ptxbench.schema import Record
 
+DATASET = "rows"
+"""What a specification calls its data."""
+
 
 class Figure(Record):
     """A plot of things that may stand beside each other. ``data`` is what is drawn, one record for each mark or point."""
@@ -36,4 +39,5 @@ def figure(
     # Vega-Lite has no footnotes: the title of an empty row below would be cut, so they are further lines of the subtitle.
     subtitle = [line for text in (heading_of(facts), *notes, *caveats) for line in wrapped(text)]
     spec = chart.properties(title={"text": title, "subtitle": subtitle, "anchor": "start"}).to_dict()
+    spec["datasets"] = {DATASET: data}
     return Figure(kind=kind, title=title, facts=facts, metrics=defined, data=tuple(data), spec=spec, notes=tuple(notes))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ptxbench.agent.imports.directory import BASELINES
 from ptxbench.report.groups import Group
 from ptxbench.report.published import Headline, reference_lines
 from ptxbench.report.table import Line, Number, Pair, Value
@@ -12,26 +13,78 @@ from ptxbench.report.table import Line, Number, Pair, Value
 AT = 8
 """The turn limit of published headline figures."""
 
+DEVICES = {"sm_90a": "h100", "sm_100a": "b200"}
+"""What the published figures were measured on."""
 
-def published_rows(group: Group, metric: str, tasks: Mapping[str, str], limits: Sequence[int]) -> tuple[Line, ...]:
-    """Return a row for each model and source that published the metric on workloads of the group, by column key and task."""
-    arch, language = group.facts["arch"], group.facts.get("language", "cuda")
-    rows: dict[tuple[str, str], dict[str, Value]] = {}
-    for key, task in tasks.items():
-        for one in published(metric, arch, task, language):
-            where = (one.model or "", f"{one.source.title}, {one.where}")
-            row = rows.setdefault(where, {"model": one.model})
-            row[key] = pair_of(one, limits)
-    return tuple(Line(values=values, source=source) for (_, source), values in sorted(rows.items(), key=lambda item: item[0]))
+PROFILE = "paper"
+"""By whose rules."""
+
+NAMES: dict[str, Any] = {"turn_correctness": ("turn_correctness", "correct_turns"), "best_speedup": ("best_speedup",)}
+"""What the headline figures call our metrics."""
 
 
-def published(metric: str, arch: str, task: str, language: str) -> list[Headline]:
-    """Return what was published of one of our metrics on a workload's task."""
-    names: dict[str, Any] = {"turn_correctness": ("turn_correctness", "correct_turns"), "best_speedup": ("best_speedup",)}
-    return [one for name in names.get(metric, ()) for one in reference_lines(name, arch=arch, task=task, language=language)]
+class Published:
+    """What was published of a group's workloads, as far as it may stand beside the group's own figures.
+
+    A speedup over another library, or another version of it, stays out of the comparison (protocol section 9).
+    """
+
+    def __init__(self, group: Group) -> None:
+        self.arch = group.facts["arch"]
+        self._own = {"device": group.frame.cells.get_column("device")[0], "profile": group.facts["profile"]}
+        self._baselines: dict[str, set[str]] = {}
+        for cell in group.frame.cells.filter(~group.frame.cells.get_column("baseline").is_null()).rows(named=True):
+            self._baselines.setdefault(cell["task"], set()).add(cell["baseline"])
+
+    def of(self, metric: str, task: str, language: str) -> list[Headline]:
+        """Return the figures of one of our metrics on a task."""
+        found = [
+            one for name in NAMES.get(metric, ()) for one in reference_lines(name, arch=self.arch, task=task, language=language)
+        ]
+        return [] if metric == "best_speedup" and self._other_baseline(task) else found
+
+    def rows(self, metric: str, tasks: Mapping[str, str], language: str, limits: Sequence[int]) -> tuple[Line, ...]:
+        """Return a row for each model and source, with the figures of workloads by the key of their column."""
+        rows: dict[tuple[str, str], dict[str, Value]] = {}
+        for column, task in tasks.items():
+            for one in self.of(metric, task, language):
+                row = rows.setdefault((one.model or "", place_of(one)), {"model": one.model})
+                row[column] = pair_of(one, limits)
+        return tuple(Line(values=values, source=source) for (_, source), values in sorted(rows.items(), key=lambda item: item[0]))
+
+    def notes(self, metric: str, shown: bool) -> tuple[str, ...]:
+        """Return what keeps published figures from being compared with one's own. ``shown``: whether there are any."""
+        theirs = {"device": DEVICES.get(self.arch, ""), "profile": PROFILE}
+        unlike = [name for name in theirs if theirs[name] != self._own[name]]
+        lines = []
+        if shown and unlike:
+            words = " and ".join(f"{name} {theirs[name]} (here {self._own[name] or 'none'})" for name in unlike)
+            lines.append(f"Published figures are of {words}: not comparable with these rows.")
+        out = [
+            task for task in sorted(self._baselines) if metric == "best_speedup" and _theirs(task) and self._other_baseline(task)
+        ]
+        if out:
+            lines.append(
+                f"No published speedups beside {', '.join(out)}: those are over {', '.join(sorted(set(map(_theirs, out))))}."
+            )
+        return tuple(lines)
+
+    def _other_baseline(self, task: str) -> bool:
+        theirs = _theirs(task)
+        return any(own != theirs and not own.startswith(f"{theirs} ") for own in self._baselines.get(task, ()))
+
+
+def place_of(one: Headline) -> str:
+    """Return where a published figure is to be found."""
+    return f"{one.source.title}, {one.where}"
 
 
 def pair_of(one: Headline, limits: Sequence[int] = (AT,)) -> Pair:
     """Return a published figure as a cell: unrestricted, at the limit that it was published for."""
     value: Number = one.value if one.value is None or one.of is None else one.value / one.of
     return Pair(target=None, unrestricted=tuple(value if k == AT else None for k in limits))
+
+
+def _theirs(task: str) -> str:
+    """Return the baseline of a task's published speedups; "" where nothing was published of it."""
+    return next((baseline for prefix, baseline in BASELINES.items() if task.startswith(prefix)), "")

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from ptxbench.report.figure import Figure, figure
-from ptxbench.report.figures.drawing import PANEL_HEIGHT, inline, palette, styled
+from ptxbench.report.figures.drawing import PANEL_HEIGHT, ROWS, palette, styled
 from ptxbench.report.sources import Sources
 from ptxbench.report.table import Pair, Table
 from ptxbench.report.tables.arms import arms as arms_tables
@@ -73,7 +73,7 @@ def _drawn(kind: str, table: Table, rows: list[dict[str, Any]], title: str) -> l
         alt.layer(
             base.mark_bar().encode(y=share, color=palette("form", "in the numerator")),
             known.mark_rule(color="#333333").encode(y=alt.Y("low:Q", title="correct turns", scale=scale), y2="high:Q"),
-            data=inline(rows),
+            data=ROWS,
         )
         .properties(width=alt.Step(22), height=PANEL_HEIGHT)
         .facet(facet=alt.Facet("panel:N", title=None), columns=4)

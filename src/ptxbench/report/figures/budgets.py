@@ -8,7 +8,7 @@ import altair as alt
 
 from ptxbench.metrics.budgets import at_budgets, budget_steps
 from ptxbench.report.figure import Figure, figure
-from ptxbench.report.figures.drawing import PANEL_HEIGHT, PANEL_WIDTH, inline, palette, styled
+from ptxbench.report.figures.drawing import PANEL_HEIGHT, PANEL_WIDTH, ROWS, palette, styled
 from ptxbench.report.groups import Group, comparable
 from ptxbench.report.sources import Sources
 from ptxbench.report.tables.at_limits import notes_of
@@ -40,7 +40,7 @@ def _of_group(group: Group) -> list[Figure]:
     if not any(row["budget"] for row in rows):
         return []
     chart = (
-        alt.Chart(inline(rows))
+        alt.Chart(ROWS)
         .mark_line(interpolate="step-after", strokeWidth=1.8)
         .encode(
             x=alt.X("budget:Q", title="tokens of a trajectory", axis=alt.Axis(format="~s")),

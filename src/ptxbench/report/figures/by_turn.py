@@ -10,7 +10,7 @@ import polars as pl
 from ptxbench.metrics.by_turn import kernels_by_turn, outcomes_by_turn, reasoning_by_turn
 from ptxbench.metrics.frame import OUTCOMES
 from ptxbench.report.figure import Figure, figure
-from ptxbench.report.figures.drawing import OUTCOME_COLORS, PANEL_HEIGHT, PANEL_WIDTH, inline, palette, styled
+from ptxbench.report.figures.drawing import OUTCOME_COLORS, PANEL_HEIGHT, PANEL_WIDTH, ROWS, palette, styled
 from ptxbench.report.groups import Group, comparable
 from ptxbench.report.sources import Sources
 from ptxbench.report.tables.at_limits import notes_of
@@ -47,7 +47,7 @@ def _outcomes(group: Group) -> list[Figure]:
     seen = [name for name in OUTCOMES if any(row["outcome"] == name for row in rows)]
     scale = alt.Scale(domain=seen, range=[OUTCOME_COLORS[name] for name in seen])
     chart = (
-        alt.Chart(inline(rows))
+        alt.Chart(ROWS)
         .mark_bar()
         .encode(
             x=_turn_axis(),
@@ -73,7 +73,7 @@ def _kernels(group: Group) -> list[Figure]:
     if not rows:
         return []
     chart = (
-        alt.Chart(inline(rows))
+        alt.Chart(ROWS)
         .mark_bar()
         .encode(
             x=_turn_axis(),
@@ -96,7 +96,7 @@ def _reasoning(group: Group) -> list[Figure]:
     ]
     if not rows:
         return []
-    base = alt.Chart(inline(rows))
+    base = alt.Chart(ROWS)
     x = alt.X("turn:Q", title="turn", axis=alt.Axis(tickMinStep=1, format="d"))
     color = palette("model", "model")
     chart = (

@@ -6,6 +6,11 @@ from typing import Any
 
 import altair as alt
 
+from ptxbench.report.figure import DATASET
+
+ROWS = alt.NamedData(DATASET)
+"""The figure's own data, which it gets when it is whole: charts would check each row against the language's schema."""
+
 PANEL_WIDTH, PANEL_HEIGHT = 200, 150
 """Of one panel, in pixels."""
 
@@ -32,11 +37,6 @@ OUTCOME_COLORS = {
     "not_reached": "#f0f0f0",
 }
 """A colour for each outcome, the same in every figure."""
-
-
-def inline(rows: list[dict[str, Any]]) -> Any:
-    """Return rows as data that stand in the specification, however many there are."""
-    return alt.InlineData(values=rows)
 
 
 def palette(field: str, title: str | None = None) -> Any:

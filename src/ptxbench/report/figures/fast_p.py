@@ -9,12 +9,12 @@ import altair as alt
 from ptxbench.metrics.by_limit import by_limit
 from ptxbench.metrics.curves import Hits, fast_p_curves
 from ptxbench.report.figure import Figure, figure
-from ptxbench.report.figures.drawing import COLORS, PANEL_HEIGHT, PANEL_WIDTH, inline, styled
+from ptxbench.report.figures.drawing import COLORS, PANEL_HEIGHT, PANEL_WIDTH, ROWS, styled
 from ptxbench.report.groups import Group, comparable
-from ptxbench.report.reference import published
+from ptxbench.report.reference import Published, place_of
 from ptxbench.report.sources import Sources
 from ptxbench.report.tables.at_limits import notes_of
-from ptxbench.report.tables.side_by_side import KNOWLEDGE, is_compared
+from ptxbench.report.tables.side_by_side import BY_LANGUAGE, is_compared
 
 PANELS: dict[Hits, str] = {"fast_p_inst": "Fast_p^Inst", "fast_p": "Fast_p"}
 BAND = ("mean", "min", "max")
@@ -32,7 +32,7 @@ def fast_p(sources: Sources) -> list[Figure]:
 def languages(sources: Sources) -> list[Figure]:
     """Return the curves of languages, a panel for each workload and a figure for each model."""
     found = []
-    for group in comparable(sources.frame, KNOWLEDGE):
+    for group in comparable(sources.frame, BY_LANGUAGE):
         for model in group.frame.cells.get_column("model").unique().sort():
             own = Group(group.frame.only(_is(model)), group.facts | {"model": model})
             if is_compared(own, ["language"]):
@@ -53,13 +53,15 @@ def _of_group(kind: str, title: str, group: Group, series: str) -> Figure | None
     if not curves:
         return None
     panels = {row["panel"] for row in curves}
-    marks = [row for row in (*_marks(group, cells, series), *_published(group, cells)) if row["panel"] in panels]
+    beside = Published(group)
+    marks = [row for row in (*_marks(group, cells, series), *_published(beside, cells)) if row["panel"] in panels]
     rows = [*_extended(curves, marks), *_placed(marks)]
     sources = sorted({row["source"] for row in marks if row["mark"] == "published"})
     notes = [
         "Line: mean over prompt variants; band: their least and greatest; vertical: best speedup; dashed grey: published.",
         *notes_of(group.frame),
         *(f"Published: {source}" for source in sources),
+        *beside.notes("best_speedup", bool(sources)),
     ]
     metrics = (*(hits for hits, panel in PANELS.items() if panel in panels), "best_speedup")
     return figure(kind, title, group.facts, metrics, rows, _chart(rows, "model" if series == "model_label" else series), notes)
@@ -99,7 +101,7 @@ def _marks(group: Group, cells: dict[int, dict[str, Any]], series: str) -> list[
     ]
 
 
-def _published(group: Group, cells: dict[int, dict[str, Any]]) -> list[dict[str, Any]]:
+def _published(beside: Published, cells: dict[int, dict[str, Any]]) -> list[dict[str, Any]]:
     """Return published best speedups, which are unrestricted."""
     wanted = dict.fromkeys((cell["task_label"], cell["task"], cell["language"]) for cell in cells.values())
     return [
@@ -110,10 +112,10 @@ def _published(group: Group, cells: dict[int, dict[str, Any]]) -> list[dict[str,
             "series": f"{one.model}, {language}",
             "p": one.value,
             "label": f"{one.model} {one.value:.3f}",
-            "source": f"{one.source.title}, {one.where}",
+            "source": place_of(one),
         }
         for label, task, language in wanted
-        for one in published("best_speedup", group.facts["arch"], task, language)
+        for one in beside.of("best_speedup", task, language)
         if one.value is not None
     ]
 
@@ -159,7 +161,7 @@ def _chart(rows: list[dict[str, Any]], title: str) -> Any:
     ]
     panels = [panel for panel in PANELS.values() if any(row["panel"] == panel for row in rows)]
     faceted = (
-        alt.layer(*layers, data=inline(rows))
+        alt.layer(*layers, data=ROWS)
         .properties(width=PANEL_WIDTH, height=PANEL_HEIGHT)
         .facet(row=alt.Row("panel:N", title=None, sort=panels), column=alt.Column("task:N", title=None))
         .resolve_scale(x="independent")

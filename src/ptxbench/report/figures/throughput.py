@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from ptxbench.report.figure import Figure, figure
-from ptxbench.report.figures.drawing import PANEL_HEIGHT, inline, palette, styled
+from ptxbench.report.figures.drawing import PANEL_HEIGHT, ROWS, palette, styled
 from ptxbench.report.sources import Sources
 from ptxbench.report.tables.throughput import NOT_ESTABLISHED, steps_of
 
@@ -23,7 +23,7 @@ def throughput(sources: Sources) -> list[Figure]:
 
 def _of_device(device: str, rows: list[dict[str, Any]]) -> Figure:
     chart = (
-        alt.Chart(inline(rows))
+        alt.Chart(ROWS)
         .mark_line(point=True)
         .encode(
             x=alt.X("concurrency:Q", title="at once"),

@@ -76,15 +76,17 @@ def notes_of(frame: TurnFrame) -> tuple[str, ...]:
     planned = int(frame.cells.get_column("n_planned").sum())
     lines = []
     if counted["undecided"]:
-        lines.append(
-            f"{counted['undecided']} turns could not be decided where the run was made: in N; a rate with ≥ counts none of them."
-        )
+        lines.append(f"{_turns(counted['undecided'])} not decided where the run was made: in N; a rate with ≥ counts none of them.")
     if counted["unproven"]:
         lines.append(
-            f"{counted['unproven']} correct turns have an unknown proof: in N, and in no target figure, which they could raise (≥)."
+            f"{_turns(counted['unproven'])} correct, proof unknown: in N, and in no target figure, which they could raise (≥)."
         )
     if counted["not_reached"]:
-        lines.append(f"{counted['not_reached']} turns were not reached (full context): in N, not correct.")
+        lines.append(f"{_turns(counted['not_reached'])} not reached (full context): in N, not correct.")
     if counted["held"] < planned:
         lines.append(f"Incomplete: {counted['held']} of {planned} planned turns.")
     return tuple(lines)
+
+
+def _turns(count: int) -> str:
+    return f"{count} turn{'' if count == 1 else 's'}"

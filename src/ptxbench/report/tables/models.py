@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptxbench.report.groups import Group, comparable
-from ptxbench.report.reference import published_rows
+from ptxbench.report.reference import Published
 from ptxbench.report.sources import Sources
 from ptxbench.report.table import Column, Line, Table, Value
 from ptxbench.report.tables.at_limits import FORMS, AtLimits, column, notes_of
@@ -29,12 +29,14 @@ def _of_metric(group: Group, at: AtLimits, metric: str) -> Table:
         tasks[cell["task_label"]] = cell["task"]
         row = rows.setdefault(cell["model_label"], {"model": cell["model_label"]})
         row[cell["task_label"]] = at.pair(cell["cell"], metric, limits)
+    beside = Published(group)
+    published = beside.rows(metric, tasks, group.facts["language"], limits)
     return Table(
         kind="models",
         title=f"Models x workloads: {FORMS[metric][0]}",
         facts=group.facts,
         columns=(Column(key="model", title="model"), *(column(task, metric, task, limits) for task in sorted(tasks))),
         rows=tuple(Line(values=values) for values in rows.values()),
-        published=published_rows(group, metric, tasks, limits),
-        notes=notes_of(group.frame),
+        published=published,
+        notes=(*notes_of(group.frame), *beside.notes(metric, bool(published))),
     )

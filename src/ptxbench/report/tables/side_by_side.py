@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ptxbench.metrics.limits import LIMITS
 from ptxbench.report.groups import Group, comparable
-from ptxbench.report.reference import AT, pair_of, published
+from ptxbench.report.reference import AT, Published, pair_of, place_of
 from ptxbench.report.sources import Sources
 from ptxbench.report.table import Column, Line, Table, Value
 from ptxbench.report.tables.at_limits import AtLimits, column, notes_of
@@ -52,6 +53,8 @@ def _of_group(group: Group, comparison: Comparison) -> Table:
             "median_speedup": at.pair(cell["cell"], "median_speedup", (AT,)),
         }
         rows.append(Line(values=values))
+    beside = Published(group)
+    published = _published(group, beside) if "language" in names else ()
     return Table(
         kind=comparison.kind,
         title=comparison.title,
@@ -66,30 +69,25 @@ def _of_group(group: Group, comparison: Comparison) -> Table:
             column("median_speedup", "median_speedup", limits=(AT,)),
         ),
         rows=tuple(rows),
-        published=_published(group, comparison) if "language" in names else (),
-        notes=notes_of(group.frame),
+        published=published,
+        notes=(*notes_of(group.frame), *beside.notes("best_speedup" if published else "", bool(published))),
     )
 
 
-def _published(group: Group, comparison: Comparison) -> tuple[Line, ...]:
+def _published(group: Group, beside: Published) -> tuple[Line, ...]:
     """Return what was published of the group's tasks in each of its languages."""
-    wanted = group.frame.cells.select("task", "language").unique().sort("task", "language").rows()
     lines = []
-    for task, language in wanted:
-        for one in published("best_speedup", group.facts["arch"], task, language):
-            values: dict[str, Value] = {
-                "task": task,
-                "model": one.model,
-                "language": language,
-                "best_speedup": pair_of(one, (1, 4, 8)),
-            }
-            lines.append(Line(values=values, source=f"{one.source.title}, {one.where}"))
+    for task, language in group.frame.cells.select("task", "language").unique().sort("task", "language").rows():
+        for one in beside.of("best_speedup", task, language):
+            values: dict[str, Value] = {"task": task, "model": one.model, "language": language}
+            lines.append(Line(values=values | {"best_speedup": pair_of(one, LIMITS)}, source=place_of(one)))
     return tuple(lines)
 
 
-KNOWLEDGE = ("language", "pack", "arm", "condition")
+BY_LANGUAGE = ("language", "pack")
+"""What changes with the language: each has a pack of its own. Arm and condition do not."""
 
-LANGUAGES = Comparison("languages", "CUDA-PTX beside other languages", KNOWLEDGE, (("language", "language"),), ("language",))
+LANGUAGES = Comparison("languages", "CUDA-PTX beside other languages", BY_LANGUAGE, (("language", "language"),), ("language",))
 RECIPES = Comparison("recipes", "Recipes", ("checkpoint",), (), ("model", "checkpoint"))
 CONDITIONS = Comparison(
     "conditions", "Guidance and retrieval", ("condition", "checkpoint"), (("condition", "condition"),), ("condition",)

@@ -10,6 +10,7 @@ from pydantic import JsonValue
 
 from ptxbench.report.evidence import Evidence
 from ptxbench.report.published import headlines
+from ptxbench.report.reference import place_of
 from ptxbench.report.sources import Sources
 from ptxbench.report.table import Column, Line, Table
 from ptxbench.schema import Record
@@ -63,7 +64,7 @@ def _of_device(device: str, members: list[Evidence]) -> Table:
         ),
         rows=tuple(rows),
         published=tuple(
-            Line(values={"figure": one.note, "value": one.value, "unit": "x"}, source=f"{one.source.title}, {one.where}")
+            Line(values={"figure": one.note, "value": one.value, "unit": "x"}, source=place_of(one))
             for one in headlines()
             if one.metric == "throughput_ratio" and members[0].on_gpu
         ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import shutil
+import textwrap
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -73,14 +74,18 @@ def _drawn(table: Table, rows: Rows, part: Sequence[int]) -> Drawn:
     for index in part:
         column = table.columns[index]
         title, below = titles(column)
+        kept = _width(rows, index, column) if is_numeric(column) else None
         drawn.add_column(
-            Text(f"{title}\n{below}" if below else title),
+            Text("\n".join(filter(None, (*(textwrap.wrap(title, kept) if kept else [title]), below)))),
             justify="center" if column.limits else "right" if is_numeric(column) else "left",
             overflow="fold",
-            min_width=_width(rows, index, column) if is_numeric(column) else None,
+            no_wrap=is_numeric(column),
+            min_width=kept,
         )
     published = False
     for line, cells in rows:
+        if line.source is not None and not any(any(cells[index]) for index in part if is_numeric(table.columns[index])):
+            continue
         if line.source is not None and not published:
             drawn.add_section()
             published = True
