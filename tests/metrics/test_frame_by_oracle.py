@@ -275,7 +275,7 @@ def test_success_within_a_budget(pair):
     for run, rows in oracle.cells.items():
         assert [row["budget"] for row in figures[run]] == budgets
         for row in figures[run]:
-            reached, unknown, bests = {"correct": 0, "qualified": 0}, 0, {"correct": [], "qualified": []}
+            reached, unknown, told, bests = {"correct": 0, "qualified": 0}, 0, False, {"correct": [], "qualified": []}
             for turns in oracle.paths(run).values():
                 spent, inside = 0, []
                 for turn in turns:
@@ -283,11 +283,12 @@ def test_success_within_a_budget(pair):
                     if spent is not None and spent <= row["budget"]:
                         inside.append(turn)
                 unknown += spent is None
+                told = told or turns[0]["total_tokens"] is not None
                 for hit in reached:
                     reached[hit] += any(turn[hit] for turn in inside)
                     bests[hit].append(max(speeds(inside, hit), default=0.0))
             count = len(oracle.paths(run))
-            known, target = decided(rows), rows[0]["target"]
+            known, target = decided(rows) and told, rows[0]["target"]
             assert (row["trajectories"], row["tokens_unknown"]) == (count, unknown)
             assert (row["trajectories_correct"], row["trajectories_qualified"]) == (reached["correct"], reached["qualified"])
             assert row["success"] == (reached["correct"] / count if known else None)

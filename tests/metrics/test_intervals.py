@@ -85,6 +85,17 @@ def test_medians_of_many_trajectories_have_the_normal_interval():
     assert high[0] == pytest.approx(np.median(values) + error, abs=0.02)
 
 
+@pytest.mark.parametrize(("trajectories", "least", "most"), [(4, 73, 84), (12, 88, 93), (48, 94, 95)])
+def test_how_often_they_hold_the_true_rate(trajectories, least, most):
+    found = []
+    for a, b in ((1, 1), (0.5, 2), (3, 3)):
+        draw = np.random.default_rng(1)
+        successes = draw.binomial(8, draw.beta(a, b, (4000, trajectories)))
+        low, high = rate_intervals(successes.astype(np.int64), np.full(successes.shape, 8))
+        found.append(round(100 * float(((low <= a / (a + b)) & (a / (a + b) <= high)).mean())))
+    assert (min(found), max(found)) == (least, most)
+
+
 def test_large_cells_and_empty_ones():
     low, high = rate_intervals(np.full((1, 20_000), 3), np.full((1, 20_000), 8))
     assert (low[0], high[0]) == (3 / 8, 3 / 8)

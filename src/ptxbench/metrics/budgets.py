@@ -17,8 +17,9 @@ def at_budgets(frame: TurnFrame, budgets: Sequence[int], tokens: str = "total_to
     A turn is inside when all tokens of its trajectory, its own included, are at most the budget. ``trajectories_correct`` and
     ``trajectories_qualified`` of ``trajectories`` have such a turn inside; ``success`` and ``target_success`` are their shares.
     ``median_best_speedup`` and ``median_target_best_speedup`` are over all trajectories, 0 for those without one. From the first
-    turn whose tokens are unknown, a trajectory is outside every budget: it counts among ``tokens_unknown`` as well. Target
-    figures are null where an architecture has no target instructions, and all where nothing could be decided.
+    turn whose tokens are unknown, a trajectory is outside every budget: it counts among ``tokens_unknown`` as well, and shares are
+    lower bounds. Target figures are null where an architecture has no target instructions, and all where nothing could be
+    decided or no turn's tokens are known.
     """
     spent = frame.turns.with_columns(spent_so_far(frame.turns, tokens).alias("spent")).lazy()
     steps = [_at(frame, spent, budget) for budget in budgets]
@@ -42,14 +43,16 @@ def _at(frame: TurnFrame, spent: pl.LazyFrame, budget: int) -> pl.DataFrame:
         pl.when(inside).then("speedup").max().fill_null(0.0).alias("best"),
         pl.when(inside & pl.col("qualified")).then("speedup").max().fill_null(0.0).alias("target_best"),
         pl.col("spent").is_null().any().alias("unknown"),
+        pl.col("spent").is_not_null().any().alias("told"),
     )
-    known, target = pl.col("known"), pl.col("target")
+    known, target = pl.col("known") & pl.col("told"), pl.col("target")
     count = pl.col("trajectories")
     return (
         paths.group_by("cell")
         .agg(
             pl.len().cast(pl.Int64).alias("trajectories"),
             pl.col("unknown").sum().cast(pl.Int64).alias("tokens_unknown"),
+            pl.col("told").any(),
             pl.col("correct").sum().cast(pl.Int64).alias("trajectories_correct"),
             pl.col("qualified").sum().cast(pl.Int64).alias("trajectories_qualified"),
             pl.col("best").median().alias("median_best_speedup"),
