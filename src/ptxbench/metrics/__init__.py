@@ -1,4 +1,9 @@
-"""Numbers from turns: pure functions, no plotting, no files. ``summarise(turns, planned)`` gives one row per cell."""
+"""Numbers from turns: pure functions, no plotting, no files.
+
+``summarise(turns, planned)`` gives one record per cell and needs no extra. Everything over many runs (curves, trajectories,
+budgets, effort, intervals) reads a ``frame.TurnFrame``, in modules of its own: these need Polars (extra ``report``) and are
+imported by name, so that this package stays light. ``docs/metrics.md`` lists them.
+"""
 
 from ptxbench.metrics.fast_p import value_at
 from ptxbench.metrics.limits import LIMITS
