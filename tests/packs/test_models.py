@@ -53,6 +53,18 @@ def test_swizzles_flip_the_bits_that_the_isa_names_and_lose_no_byte(probe):
         assert sorted(got) == list(range(4096))
 
 
+def test_rows_of_a_box_lie_a_span_apart_however_narrow_it_is(probe):
+    """As measured on an H200; without a swizzle they follow each other."""
+    seen = set()
+    for line in probe("boxes"):
+        mode, width, *places = (int(word) for word in line.split())
+        span = SPANS[mode]
+        pitch = span if mode else width
+        assert places == [swizzled(span, row * pitch + column) for row in range(20) for column in range(width)], (mode, width)
+        seen.add((mode, width))
+    assert seen == {(mode, width) for mode, span in SPANS.items() for width in range(16, (span if mode else 256) + 1, 16)}
+
+
 def place_by_boxes(span: int, major: int, size: int, extent: int, depth: int, mn: int, k: int) -> int:
     """Return the byte that TMA gives element (mn, k): boxes of ``span`` bytes in a row, the chunks of each line swizzled."""
     rows, row, along = (extent, mn, k * size) if major == 0 else (depth, k, mn * size)

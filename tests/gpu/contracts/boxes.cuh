@@ -40,13 +40,25 @@ struct Tensor {
   uint32_t width() const { return box[0] * element; }
   uint32_t rows() const { return box[1] * box[2] * box[3] * box[4]; }
   uint32_t box_bytes() const { return width() * rows(); }
-  // Bytes of shared memory that a box could need were its rows a swizzle span apart.
-  uint32_t most_bytes() const { return std::max(width(), ptxk::swizzle_span(swizzle)) * rows(); }
   ptxk::model::Swizzle model_swizzle() const { return static_cast<ptxk::model::Swizzle>(swizzle); }
+
+  // Where byte `column` of row `row` of a box lies in shared memory, counted from the box's start.
+  uint32_t box_byte(uint32_t row, uint32_t column) const {
+    return ptxk::model::box_byte(model_swizzle(), width(), row, column);
+  }
+
+  // The inner size, in elements, with the rest of the last chunk of 16 bytes.
+  uint64_t chunked() const { return (sizes[0] + step(0) - 1) / step(0) * step(0); }
 
   // Calls visit(row, column byte of the box, offset in `bytes`, or -1 for what lies outside the tensor) for the whole box.
   template <typename Visit>
   void each_byte(const Coordinates& corner, Visit visit) const {
+    each_byte_within(sizes[0], corner, visit);
+  }
+
+  // The same as if the tensor had `inner` elements in a row.
+  template <typename Visit>
+  void each_byte_within(uint64_t inner, const Coordinates& corner, Visit visit) const {
     for (uint32_t row = 0; row < rows(); ++row) {
       uint32_t rest = row;
       int64_t offset = kGuard;
@@ -59,17 +71,17 @@ struct Tensor {
       }
       for (uint32_t column = 0; column < width(); ++column) {
         const int64_t at = static_cast<int64_t>(corner.at[0]) + column / element;
-        const bool there = inside && at >= 0 && at < static_cast<int64_t>(sizes[0]);
+        const bool there = inside && at >= 0 && at < static_cast<int64_t>(inner);
         visit(row, column, there ? offset + at * element + column % element : -1);
       }
     }
   }
 
-  // Shared memory after the load of a box (PTX ISA, "Swizzling Modes", "Out-of-bound access"); rows lie `pitch` bytes apart.
-  std::vector<uint8_t> image(const Coordinates& corner, uint32_t pitch, size_t size) const {
+  // Shared memory after the load of a box (PTX ISA, "Swizzling Modes", "Out-of-bound access").
+  std::vector<uint8_t> image(const Coordinates& corner, size_t size) const {
     std::vector<uint8_t> shared(size, kSharedPoison & 0xFF);
     each_byte(corner, [&](uint32_t row, uint32_t column, int64_t from) {
-      shared[ptxk::model::box_byte(model_swizzle(), pitch, row, column)] = from < 0 ? 0 : bytes[from];
+      shared[box_byte(row, column)] = from < 0 ? 0 : bytes[from];
     });
     return shared;
   }
@@ -105,10 +117,13 @@ inline const char* swizzle_name(ptxk::Swizzle swizzle) {
                                          : "none";
 }
 
-// A tensor somewhat larger than its box along every dimension, whose edge along the inner one lies within 16 bytes; the map is
-// made by the pack's make_tensor_map, whose answers `maps` counts.
+// Where a tensor's rows end: within a chunk of 16 bytes, or with one.
+enum class RowEnd { ragged, whole };
+
+// A tensor somewhat larger than its box along every dimension; the map is made by the pack's make_tensor_map, whose answers `maps`
+// counts.
 template <CUtensorMapDataType kType, ptxk::Swizzle kSwizzle, uint32_t... kBox>
-Tensor make_tensor(Random& random, Tally& maps) {
+Tensor make_tensor(Random& random, Tally& maps, RowEnd row_end = RowEnd::ragged) {
   constexpr int kRank = sizeof...(kBox);
   Tensor t;
   t.rank = kRank;
@@ -120,7 +135,9 @@ Tensor make_tensor(Random& random, Tally& maps) {
   for (int d = 0; d < kRank; ++d) {
     t.box[d] = box[d];
     t.sizes[d] = box[d] + random.between(1, static_cast<int>(box[d]) + 3);
-    if (t.step(d) > 1 && t.sizes[d] % t.step(d) == 0) {
+    if (d == 0 && row_end == RowEnd::whole) {
+      t.sizes[0] = t.chunked();
+    } else if (t.step(d) > 1 && t.sizes[d] % t.step(d) == 0) {
       ++t.sizes[d];
     }
     t.pitches[d] = pitch;

@@ -66,12 +66,15 @@ __global__ void boxes(const __grid_constant__ CUtensorMap from, const __grid_con
 }
 
 // The second tensor is of the same seed, so of the same sizes; its bytes are complemented first, so that what was copied shows.
+// Rows end with a chunk of 16 bytes: of a ragged one, stores write the rest too (tma_store.cu).
 template <uint32_t... kBox>
 void try_boxes(Tally& maps, Tally& copied) {
   constexpr int kRank = sizeof...(kBox);
+  constexpr contracts::RowEnd kWhole = contracts::RowEnd::whole;
   contracts::Random first(0xCAC4E + kRank), second(0xCAC4E + kRank);
-  const contracts::Tensor from = contracts::make_tensor<CU_TENSOR_MAP_DATA_TYPE_FLOAT32, Swizzle::none, kBox...>(first, maps);
-  contracts::Tensor to = contracts::make_tensor<CU_TENSOR_MAP_DATA_TYPE_FLOAT32, Swizzle::none, kBox...>(second, maps);
+  constexpr auto kFloat = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+  const contracts::Tensor from = contracts::make_tensor<kFloat, Swizzle::none, kBox...>(first, maps, kWhole);
+  contracts::Tensor to = contracts::make_tensor<kFloat, Swizzle::none, kBox...>(second, maps, kWhole);
   for (uint8_t& byte : to.bytes) {
     byte = static_cast<uint8_t>(~byte);
   }

@@ -150,7 +150,7 @@ void boxes(Random& random, Tally& maps, Tallies& tallies) {
     answers.poison();
     count_bytes<sizeof...(kBox)><<<1, 128>>>(tensor.map, corner, tensor.box_bytes(), spare.get(), dump.get(), answers.get());
     CUDA_FINISH("count_bytes");
-    const std::vector<uint8_t> got = dump.read(), expected = tensor.image(corner, tensor.width(), kShared);
+    const std::vector<uint8_t> got = dump.read(), expected = tensor.image(corner, kShared);
     for (int i = 0; i < kShared; ++i) {
       tallies.bytes.equal(expected[i], got[i], [&] { return tensor.where(corner) + text(", byte %d of shared memory", i); });
     }

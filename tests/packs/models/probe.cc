@@ -23,6 +23,23 @@ void swizzles() {
   }
 }
 
+// Boxes of 20 rows as wide as a swizzle allows and narrower: swizzle, width, then where all (row, column) lie.
+void boxes() {
+  for (uint32_t mode = 0; mode < 4; ++mode) {
+    const auto swizzle = static_cast<model::Swizzle>(mode);
+    const uint32_t widest = swizzle == model::Swizzle::none ? 256 : model::span(swizzle);
+    for (uint32_t width = 16; width <= widest; width += 16) {
+      std::printf("%u %u", mode, width);
+      for (uint32_t row = 0; row < 20; ++row) {
+        for (uint32_t column = 0; column < width; ++column) {
+          std::printf(" %u", model::box_byte(swizzle, width, row, column));
+        }
+      }
+      std::printf("\n");
+    }
+  }
+}
+
 // The bytes of every element of a tile as one wgmma after another finds them: swizzle, major, bytes, extent, depth, the tile's
 // bytes, then all (mn, k).
 template <ptxk::Swizzle kSwizzle, ptxk::Major kMajor, int kExtent, int kDepth, int kBytes>
@@ -161,6 +178,8 @@ int main(int, char** arguments) {
   const auto asked = [&](const char* name) { return !std::strcmp(arguments[1], name); };
   if (asked("swizzles")) {
     swizzles();
+  } else if (asked("boxes")) {
+    boxes();
   } else if (asked("tiles")) {
     tiles();
   } else if (asked("descriptors")) {

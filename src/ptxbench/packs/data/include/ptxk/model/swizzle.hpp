@@ -19,9 +19,13 @@ constexpr uint32_t swizzled(Swizzle swizzle, uint32_t address) {
   return address ^ (line % chunks) * 16;
 }
 
-// Byte `column` of row `row` of a box of TMA, counted from the box's start; rows lie `width` bytes apart.
+// How far apart the rows of a box of TMA lie that is `width` bytes across: its width, yet never less than the swizzle's span
+// (measured on an H200: the rows of a narrower box have gaps between them).
+constexpr uint32_t box_pitch(Swizzle swizzle, uint32_t width) { return width < span(swizzle) ? span(swizzle) : width; }
+
+// Byte `column` of row `row` of a box that is `width` bytes across, counted from the box's start.
 constexpr uint32_t box_byte(Swizzle swizzle, uint32_t width, uint32_t row, uint32_t column) {
-  return swizzled(swizzle, row * width + column);
+  return swizzled(swizzle, row * box_pitch(swizzle, width) + column);
 }
 
 }  // namespace ptxk::model
