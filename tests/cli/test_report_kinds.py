@@ -5,7 +5,11 @@ import io
 import json
 
 import pytest
+from typer.testing import CliRunner
 
+from ptxbench.app.importing import import_published
+from ptxbench.cli.application import application
+from ptxbench.core.errors import PtxbenchError
 from ptxbench.report.catalogue import FIGURES, TABLES
 
 TABLE = """\
@@ -102,9 +106,11 @@ def test_what_needs_no_run_is_shown_without_one(ptxbench):
         (("runs", "--table", "models", "--out", "turns.csv"), "turns.csv cannot be written"),
     ],
 )
-def test_what_cannot_be_is_refused_with_the_next_step(ptxbench, runs, arguments, said):
-    done = ptxbench("report", *arguments, code=3 if "cannot be written" in said else 2)
-    assert said in done.stderr
+def test_what_cannot_be_is_refused_with_the_next_step(runs, tmp_path, monkeypatch, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(application, ["report", *arguments])
+    assert isinstance(done.exception, PtxbenchError)
+    assert said in f"{done.exception.message} {done.exception.next_step}"
     assert done.stdout == ""
 
 
