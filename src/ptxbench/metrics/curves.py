@@ -37,13 +37,13 @@ def fast_p_curves(frame: TurnFrame, hits: Hits = "fast_p") -> pl.DataFrame:
     )
     curve, p, rank = (points.get_column(name).to_numpy() for name in ("curve", "p", "rank"))
     cells = prompts.unique("curve", keep="first", maintain_order=True)
-    n = np.zeros((cells.height, int(prompts.get_column("rank").n_unique())), dtype=np.int64)
-    n[prompts.get_column("curve").to_numpy(), prompts.get_column("rank").to_numpy()] = prompts.get_column("n").to_numpy()
+    n = np.zeros((int(prompts.get_column("rank").n_unique()), cells.height), dtype=np.int64)
+    n[prompts.get_column("rank").to_numpy(), prompts.get_column("curve").to_numpy()] = prompts.get_column("n").to_numpy()
     last = np.flatnonzero(np.append((curve[1:] != curve[:-1]) | (p[1:] != p[:-1]), [True] * min(1, len(p))))
     of = curve[last]
-    fractions = _above(curve, rank, last, n.shape) / np.where(n > 0, n, np.nan)[of]
+    fractions = _above(curve, rank, last, n.shape) / np.where(n > 0, n, np.nan)[:, of]
     named = cells.get_column("named").gather(of)
-    mean = np.nansum(fractions, axis=1) / (n > 0).sum(axis=1)[of]
+    mean = np.nansum(fractions, axis=0) / (n > 0).sum(axis=0)[of]
     found = pl.DataFrame({"cell": cells.get_column("cell").gather(of), "p": p[last], "mean": mean, **_extremes(fractions)})
     return found.with_columns(pl.when(named).then(name).alias(name) for name in ("min", "max"))
 
@@ -79,16 +79,16 @@ def _prompts(frame: TurnFrame, hits: Hits) -> pl.DataFrame:
 
 def _above(curve: NDArray[np.uint32], rank: NDArray[np.int64], last: NDArray[np.intp], shape: tuple[int, int]) -> NDArray[np.int64]:
     """Return how many turns of each variant are faster than the points at ``last``, of points in order of curve and p."""
-    begins = np.searchsorted(curve, np.arange(shape[0] + 1))
-    above = np.empty((len(last), shape[1]), dtype=np.int64)
-    for index in range(shape[1]):
+    begins = np.searchsorted(curve, np.arange(shape[1] + 1))
+    above = np.empty((shape[0], len(last)), dtype=np.int64)
+    for index in range(shape[0]):
         up_to = np.concatenate([[0], np.cumsum(rank == index)])
-        above[:, index] = up_to[begins[curve[last] + 1]] - up_to[last + 1]
+        above[index] = up_to[begins[curve[last] + 1]] - up_to[last + 1]
     return above
 
 
 def _extremes(fractions: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-    """Return the least and the greatest of each row, without variants that a cell does not have (NaN)."""
+    """Return the least and the greatest over the variants, without those that a cell does not have (NaN)."""
     if not fractions.size:
         return {"min": np.empty(0), "max": np.empty(0)}
-    return {"min": np.fmin.reduce(fractions, axis=1), "max": np.fmax.reduce(fractions, axis=1)}
+    return {"min": np.fmin.reduce(fractions), "max": np.fmax.reduce(fractions)}

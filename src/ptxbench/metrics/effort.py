@@ -22,12 +22,7 @@ def effort_of_trajectories(frame: TurnFrame) -> pl.DataFrame:
     ``MEANS`` are what the trajectory spent up to and with that turn, or in all where no turn reached the goal; null where a turn
     of these does not say.
     """
-    turns = frame.turns
-    begins = first_turns(turns)
-    passed = turns.select((pl.col("correct") & pl.col("gate_passed")).fill_null(False)).to_series()
-    hits = {"correct": turns.get_column("correct"), "proven": turns.get_column("qualified"), "gate_passing": passed}
-    places = turns.select("cell", "path")[begins]
-    return pl.concat([places.with_columns(_until(turns, begins, goal, hit)) for goal, hit in hits.items()]).sort("path", "goal")
+    return pl.concat(_by_goal(frame)).sort("path", "goal")
 
 
 def effort_to_first(frame: TurnFrame) -> pl.DataFrame:
@@ -37,9 +32,13 @@ def effort_to_first(frame: TurnFrame) -> pl.DataFrame:
     before a trajectory's first success, by those that never had one too, over the number of successes: what to expect when one
     starts again until it works. Both are null without a success, and where what was spent is not known of one that counts.
     """
+    return pl.concat([_summary(paths) for paths in _by_goal(frame)]).sort("cell", "goal")
+
+
+def _summary(paths: pl.DataFrame) -> pl.DataFrame:
+    """Return one goal's rows of ``effort_to_first``."""
     hit = pl.col("first").is_not_null()
     taken = {name: f"taken_{name}" for name in MEANS}
-    paths = effort_of_trajectories(frame).lazy().with_columns(pl.when(hit).then(name).alias(to) for name, to in taken.items())
     figures = []
     for name, to in taken.items():
         known = (pl.col(to).count() == pl.col("first").count()) & hit.any()
@@ -48,7 +47,23 @@ def effort_to_first(frame: TurnFrame) -> pl.DataFrame:
         figures.append(pl.when(complete).then(pl.col(name).sum() / pl.col("first").count()).alias(f"per_success_{name}"))
     counts = [pl.len().cast(pl.Int64).alias("trajectories"), pl.col("first").count().cast(pl.Int64).alias("reached")]
     turn = pl.col("first").median().alias("median_turn")
-    return paths.group_by("cell", "goal").agg(*counts, turn, *figures).sort("cell", "goal").collect()
+    return (
+        paths.lazy()
+        .with_columns(pl.when(hit).then(name).alias(to) for name, to in taken.items())
+        .group_by("cell")
+        .agg(pl.col("goal").first(), *counts, turn, *figures)
+        .collect()
+    )
+
+
+def _by_goal(frame: TurnFrame) -> list[pl.DataFrame]:
+    """Return the rows of ``effort_of_trajectories``, a table for each of ``GOALS``."""
+    turns = frame.turns
+    begins = first_turns(turns)
+    passed = turns.select((pl.col("correct") & pl.col("gate_passed")).fill_null(False)).to_series()
+    hits = dict(zip(GOALS, (turns.get_column("correct"), turns.get_column("qualified"), passed), strict=True))
+    places = turns.select("cell", "path")[begins].with_columns(pl.col("cell").set_sorted())
+    return [places.with_columns(_until(turns, begins, goal, hit)) for goal, hit in hits.items()]
 
 
 def _until(turns: pl.DataFrame, begins: NDArray[np.intp], goal: str, hit: pl.Series) -> list[pl.Series]:

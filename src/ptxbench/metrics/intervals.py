@@ -27,9 +27,9 @@ def intervals_by_limit(frame: TurnFrame, limits: Sequence[int] = LIMITS) -> pl.D
     are ``success``, ``target_success`` and ``tagged_success``.
     """
     parts = []
+    table = frame.turns.select("cell", "path", "turn", "outcome", "correct", "qualified", "tagged")
     for k in limits:
-        turns = frame.turns.filter(pl.col("turn") < k)
-        paths = _decided(frame, turns, pl.col("correct", "qualified", "tagged").sum())
+        paths = _decided(table.filter(pl.col("turn") < k), pl.col("correct", "qualified", "tagged").sum())
         reached = [(pl.col(name) > 0).cast(pl.Int64).alias(f"any_{name}") for name in ("correct", "qualified", "tagged")]
         paths = paths.with_columns(*reached, pl.lit(1, pl.Int64).alias("one"))
         figures = {
@@ -53,7 +53,7 @@ def fast_p_intervals(frame: TurnFrame, thresholds: Sequence[float], hits: Hits =
     parts = []
     for p in thresholds:
         fast = (hit & (pl.col("speedup") > p)).fill_null(False).sum().alias("fast")
-        found = _rates(frame, _decided(frame, frame.turns, fast), {figure: ("fast", "n")})
+        found = _rates(frame, _decided(frame.turns, fast), {figure: ("fast", "n")})
         parts.append(found.select("cell", pl.lit(float(p)).alias("p"), *ENDS))
     return pl.concat(parts).sort("cell", "p")
 
@@ -76,7 +76,7 @@ def median_best_intervals(frame: TurnFrame, paths: pl.DataFrame) -> pl.DataFrame
     return pl.concat([empty, *parts]).select("cell", "figure", *ENDS).sort("cell", "figure")
 
 
-def _decided(frame: TurnFrame, turns: pl.DataFrame, *sums: pl.Expr) -> pl.DataFrame:
+def _decided(turns: pl.DataFrame, *sums: pl.Expr) -> pl.DataFrame:
     """Return ``n`` and sums for each trajectory of the cells in which something was decided."""
     paths = (
         turns.lazy()
