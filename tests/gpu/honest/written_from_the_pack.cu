@@ -1,0 +1,976 @@
+// A reader's first answer to the benchmark's own prompt: what it uses of the Hopper pack is the pack's text, copied.
+// expect: outcome=correct proof=qualified work_share=in
+
+#include <cstdint>
+#include <cstdio>
+#include <type_traits>
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <tvm/ffi/extra/c_env_api.h>
+#include <tvm/ffi/tvm_ffi.h>
+
+// ---- address.cuh
+// Addresses in shared memory and places in a block.
+
+
+namespace ptxk {
+
+// A pointer into this block's shared memory as the 32-bit address that PTX's shared instructions and descriptors take.
+__device__ __forceinline__ uint32_t shared_address(const void* pointer) {
+  return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
+}
+
+// Dynamic shared memory as a structure on the boundary that it is declared with (alignas); ask for shared_bytes<T> of it.
+template <typename T>
+__device__ __forceinline__ T& aligned_shared(void* raw) {
+  constexpr uintptr_t kMask = alignof(T) - 1;
+  return *reinterpret_cast<T*>((reinterpret_cast<uintptr_t>(raw) + kMask) & ~kMask);
+}
+
+template <typename T>
+constexpr int shared_bytes = sizeof(T) + alignof(T);
+
+}  // namespace ptxk
+
+// ---- ring.cuh
+// The place in a ring of stages: which stage comes next and the parity of the phase in which it is used.
+
+
+namespace ptxk {
+
+// Both sides start at stage 0, parity 0. A consumer waits on full[stage] with `parity`, a producer on empty[stage] with
+// `parity ^ 1`: on a fresh barrier parity 1 counts as completed, so the first round does not wait.
+template <int kStages>
+struct Ring {
+  static_assert(kStages >= 1, "a ring has at least one stage");
+  int stage = 0;
+  uint32_t parity = 0;
+
+  __host__ __device__ constexpr void advance() {
+    if (++stage == kStages) {
+      stage = 0;
+      parity ^= 1;
+    }
+  }
+};
+
+}  // namespace ptxk
+
+// ---- elect.cuh
+// One thread of a converged warp (PTX ISA, "elect.sync").
+
+
+namespace ptxk {
+
+// True in one lane, the same each time. All 32 lanes must come here together.
+__device__ __forceinline__ bool elect_one() {
+  uint32_t elected;
+  asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.u32 %0, 1, 0, p;\n}\n" : "=r"(elected)::"memory");
+  return elected != 0;
+}
+
+}  // namespace ptxk
+
+// ---- fence.cuh
+// Fences between proxies and across a cluster (PTX ISA, "membar, fence", "Proxies").
+
+namespace ptxk {
+
+// By every thread that wrote shared memory with ordinary stores, before TMA or wgmma reads it (then a barrier, then the issue).
+__device__ __forceinline__ void fence_proxy_async_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+// The same for every state space, at the price of a GPU-wide memory barrier.
+__device__ __forceinline__ void fence_proxy_async() { asm volatile("fence.proxy.async;" ::: "memory"); }
+
+__device__ __forceinline__ void fence_cluster() { asm volatile("fence.acq_rel.cluster;" ::: "memory"); }
+
+// Before the use of a tensor map that was written on the device (128 bytes, in global memory).
+__device__ __forceinline__ void fence_tensor_map_acquire(const void* map) {
+  asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(map) : "memory");
+}
+
+}  // namespace ptxk
+
+// ---- mbarrier.cuh
+// mbarrier (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier"). A barrier is an 8-byte aligned uint64_t
+// in shared memory; a phase completes when the pending arrivals and the transaction bytes are both zero.
+
+namespace ptxk {
+
+__device__ __forceinline__ void mbarrier_init(uint64_t* barrier, uint32_t arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
+}
+
+// By the thread that initialised, before the barrier that lets others (threads, TMA, other CTAs) use the barriers.
+__device__ __forceinline__ void fence_mbarrier_init() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+__device__ __forceinline__ void mbarrier_invalidate(uint64_t* barrier) {
+  asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(shared_address(barrier)) : "memory");
+}
+
+__device__ __forceinline__ void mbarrier_arrive(uint64_t* barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
+}
+
+// One arrival, and `bytes` more to come before the phase may complete.
+__device__ __forceinline__ void mbarrier_arrive_expect_tx(uint64_t* barrier, uint32_t bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes) : "memory");
+}
+
+// Bytes to come, without an arrival.
+__device__ __forceinline__ void mbarrier_expect_tx(uint64_t* barrier, uint32_t bytes) {
+  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes) : "memory");
+}
+
+// Whether the phase of this parity has completed; may sleep for a while before it says no.
+__device__ __forceinline__ bool mbarrier_try_wait_parity(uint64_t* barrier, uint32_t parity) {
+  uint32_t done;
+  asm volatile(
+      "{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}\n"
+      : "=r"(done)
+      : "r"(shared_address(barrier)), "r"(parity)
+      : "memory");
+  return done != 0;
+}
+
+__device__ __forceinline__ void mbarrier_wait_parity(uint64_t* barrier, uint32_t parity) {
+  asm volatile(
+      "{\n.reg .pred p;\nagain:\nmbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@!p bra again;\n}\n" ::"r"(
+          shared_address(barrier)),
+      "r"(parity) : "memory");
+}
+
+// The same for what other CTAs of the cluster wrote by ordinary stores before their mbarrier_arrive_remote_release.
+__device__ __forceinline__ void mbarrier_wait_parity_cluster(uint64_t* barrier, uint32_t parity) {
+  asm volatile(
+      "{\n.reg .pred p;\nagain:\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], %1;\n@!p bra again;\n}\n" ::"r"(
+          shared_address(barrier)),
+      "r"(parity) : "memory");
+}
+
+// Arrive on the barrier at the same offset in CTA `cta` of the cluster. Of CTA scope: gives back a stage that TMA refills.
+__device__ __forceinline__ void mbarrier_arrive_remote(uint64_t* barrier, uint32_t cta) {
+  asm volatile(
+      "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %0, %1;\nmbarrier.arrive.shared::cluster.b64 _, [remote];\n}\n" ::"r"(
+          shared_address(barrier)),
+      "r"(cta) : "memory");
+}
+
+// The same, and what this thread wrote before is visible to who waits with mbarrier_wait_parity_cluster.
+__device__ __forceinline__ void mbarrier_arrive_remote_release(uint64_t* barrier, uint32_t cta) {
+  asm volatile(
+      "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %0, %1;\n"
+      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n}\n" ::"r"(shared_address(barrier)),
+      "r"(cta) : "memory");
+}
+
+__device__ __forceinline__ void mbarrier_arrive_expect_tx_remote(uint64_t* barrier, uint32_t cta, uint32_t bytes) {
+  asm volatile(
+      "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %0, %1;\n"
+      "mbarrier.arrive.expect_tx.shared::cluster.b64 _, [remote], %2;\n}\n" ::"r"(shared_address(barrier)),
+      "r"(cta), "r"(bytes) : "memory");
+}
+
+}  // namespace ptxk
+
+// ---- cluster.cuh
+// Thread block clusters (PTX ISA, "barrier.cluster", "mapa", special registers).
+
+namespace ptxk {
+
+// This CTA's rank in its cluster: its bit in multicast masks, its number for map_to_cta.
+__device__ __forceinline__ uint32_t cluster_rank() {
+  uint32_t rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+
+__device__ __forceinline__ uint32_t cluster_size() {
+  uint32_t size;
+  asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
+  return size;
+}
+
+__device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.aligned;" ::: "memory"); }
+
+// Orders no memory: for what must only be alive, not seen.
+__device__ __forceinline__ void cluster_arrive_relaxed() {
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+}
+
+__device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
+
+// All threads of all CTAs of the cluster. Also before exit, when others may still reach into this CTA's shared memory.
+__device__ __forceinline__ void cluster_sync() {
+  cluster_arrive();
+  cluster_wait();
+}
+
+// The shared::cluster address of the same offset in CTA `cta`.
+__device__ __forceinline__ uint32_t map_to_cta(const void* shared, uint32_t cta) {
+  uint32_t remote;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(shared_address(shared)), "r"(cta));
+  return remote;
+}
+
+}  // namespace ptxk
+
+// ---- barrier.cuh
+// Named barriers of a block (PTX ISA, "bar, barrier"). Barrier 0 is __syncthreads(): do not use it for a part of the block.
+
+namespace ptxk {
+
+// kThreads threads, whole warps, those that arrive and those that sync together.
+template <int kThreads>
+__device__ __forceinline__ void named_barrier_sync(int id) {
+  static_assert(kThreads > 0 && kThreads <= 1024 && kThreads % 32 == 0, "whole warps");
+  asm volatile("barrier.sync.aligned %0, %1;" ::"r"(id), "n"(kThreads) : "memory");
+}
+
+// Does not wait: the producer's side.
+template <int kThreads>
+__device__ __forceinline__ void named_barrier_arrive(int id) {
+  static_assert(kThreads > 0 && kThreads <= 1024 && kThreads % 32 == 0, "whole warps");
+  asm volatile("barrier.arrive.aligned %0, %1;" ::"r"(id), "n"(kThreads) : "memory");
+}
+
+}  // namespace ptxk
+
+// ---- registers.cuh
+// Registers moved between warpgroups (PTX ISA, "setmaxnreg").
+//
+// ptxas drops setmaxnreg (info C7508) unless it knows the registers at entry: declare the kernel
+// __launch_bounds__(threads, 1), which gives each thread launch_registers(threads). Example, one producer and two consumers:
+//   static_assert(registers_fit<384, 40, 232, 232>());   // 168 each at entry
+//   if (warpgroup == 0) { setmaxnreg_dec<40>(); ... } else { setmaxnreg_inc<232>(); ... }
+
+namespace ptxk {
+
+// Registers of a thread at entry when one block of `threads` has the SM for itself.
+__host__ __device__ constexpr int launch_registers(int threads) {
+  const int most = 65536 / threads / 8 * 8;
+  return most < 255 ? most : 255;
+}
+
+// Whether warpgroups of these registers a thread fit into what a block of kThreads has at entry.
+template <int kThreads, int... kRegisters>
+__host__ __device__ constexpr bool registers_fit() {
+  static_assert(kThreads == 128 * static_cast<int>(sizeof...(kRegisters)), "one number for each warpgroup");
+  return (kRegisters + ...) <= launch_registers(kThreads) * static_cast<int>(sizeof...(kRegisters));
+}
+
+// By all threads of a warpgroup. New registers hold nothing defined; waits until others have given theirs back.
+template <int N>
+__device__ __forceinline__ void setmaxnreg_inc() {
+  static_assert(N >= 24 && N <= 256 && N % 8 == 0, "24 to 256 registers in steps of 8");
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(N));
+}
+
+template <int N>
+__device__ __forceinline__ void setmaxnreg_dec() {
+  static_assert(N >= 24 && N <= 256 && N % 8 == 0, "24 to 256 registers in steps of 8");
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N));
+}
+
+}  // namespace ptxk
+
+// ---- math.cuh
+// Powers of two and the narrowing of accumulators (PTX ISA, "ex2", "cvt").
+
+
+namespace ptxk {
+
+// 2^x on the special function unit; subnormal results are zero. exp(x) is exp2_fast(x * 1.4426950408889634f).
+__device__ __forceinline__ float exp2_fast(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+// Two of them at once on packed f16: less precise.
+__device__ __forceinline__ uint32_t exp2_f16x2(uint32_t x) {
+  uint32_t y;
+  asm("ex2.approx.f16x2 %0, %1;" : "=r"(y) : "r"(x));
+  return y;
+}
+
+// Two floats rounded to nearest, `low` in the lower half.
+__device__ __forceinline__ uint32_t pack_bf16(float low, float high) {
+  uint32_t pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+
+__device__ __forceinline__ uint32_t pack_f16(float low, float high) {
+  uint32_t pair;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+
+// Beyond the largest finite value (448) they become it.
+__device__ __forceinline__ uint16_t pack_e4m3(float low, float high) {
+  uint16_t pair;
+  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+
+}  // namespace ptxk
+
+// ---- cache.cuh
+// What L2 shall keep (PTX ISA, "createpolicy"). A policy is made once per thread and given to loads and stores that take one.
+
+
+namespace ptxk {
+
+// For what is read or written once: it leaves first.
+__device__ __forceinline__ uint64_t policy_evict_first() {
+  uint64_t policy;
+  asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+
+// For what many blocks read again.
+__device__ __forceinline__ uint64_t policy_evict_last() {
+  uint64_t policy;
+  asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+
+// 16 bytes (aligned) that no kernel writes meanwhile, past L1.
+__device__ __forceinline__ uint4 load_global_hint(const void* from, uint64_t policy) {
+  uint4 v;
+  asm volatile("ld.global.nc.L1::no_allocate.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "l"(__cvta_generic_to_global(from)), "l"(policy));
+  return v;
+}
+
+}  // namespace ptxk
+
+// ---- launch.cuh
+// Launches (CUDA runtime API, "Execution Control"). Every function returns the runtime's error: check it.
+
+
+namespace ptxk {
+
+// The most shared memory of one block on sm_90: 227 KiB.
+constexpr int kMaxSharedBytes = 227 * 1024;
+
+// Above 48 KiB of dynamic shared memory a kernel must opt in, once, before its launch.
+template <typename Kernel>
+cudaError_t allow_shared(Kernel kernel, int bytes) {
+  return cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+}
+
+// Blocks in clusters of `cluster` along x; the grid is a multiple of it. Above 8 also set
+// cudaFuncAttributeNonPortableClusterSizeAllowed.
+template <typename... Parameters, typename... Arguments>
+cudaError_t launch_cluster(void (*kernel)(Parameters...), dim3 grid, dim3 block, unsigned cluster, int shared, cudaStream_t stream,
+                           Arguments... arguments) {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = cluster;
+  attribute.val.clusterDim.y = 1;
+  attribute.val.clusterDim.z = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.dynamicSmemBytes = shared;
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+// May start before the kernel ahead of it in the stream has ended; see pdl.cuh.
+template <typename... Parameters, typename... Arguments>
+cudaError_t launch_dependent(void (*kernel)(Parameters...), dim3 grid, dim3 block, int shared, cudaStream_t stream,
+                             Arguments... arguments) {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.dynamicSmemBytes = shared;
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+}  // namespace ptxk
+
+// ---- descriptor.cuh
+// Matrix descriptors of wgmma operands in shared memory (PTX ISA, "Matrix Descriptor Format", "Strides", "Swizzling Modes").
+//
+// An operand is kExtent (M or N) x kDepth (K), laid down by TMA box after box, each `span` bytes wide and swizzled:
+//   Major::k   boxes of span bytes of K and kExtent rows.   SBO = 8 * span. LBO: kExtent * 16 without swizzle, else not used.
+//   Major::mn  boxes of span bytes of M or N and kDepth rows. LBO = kDepth * span and SBO = 8 * span; without swizzle the other
+//              way round: LBO = 128 (the next 8 of K), SBO = kDepth * 16 (the next 8 of M or N). 16-bit inputs only.
+
+namespace ptxk {
+
+// The values are the descriptor's bits 62-63. Chunks of 16 bytes: bits 4-6 of the address ^= bits 7-9 (64B: 4-5, 7-8; 32B: 4, 7).
+enum class Swizzle : uint32_t { none = 0, b128 = 1, b64 = 2, b32 = 3 };
+
+// Along which dimension elements lie side by side.
+enum class Major : uint32_t { k = 0, mn = 1 };
+
+// Width of a box in bytes.
+__host__ __device__ constexpr uint32_t swizzle_span(Swizzle swizzle) {
+  return swizzle == Swizzle::b128 ? 128 : swizzle == Swizzle::b64 ? 64 : swizzle == Swizzle::b32 ? 32 : 16;
+}
+
+// Bytes after which the pattern repeats: a tile starts on a multiple of this (TMA itself wants 128).
+__host__ __device__ constexpr uint32_t swizzle_alignment(Swizzle swizzle) {
+  return swizzle == Swizzle::none ? 128 : 8 * swizzle_span(swizzle);
+}
+
+// All in bytes; the fields hold units of 16. The base offset is 0: the tile starts where the pattern does.
+__host__ __device__ constexpr uint64_t encode_descriptor(uint32_t address, uint32_t leading, uint32_t stride, Swizzle swizzle) {
+  return static_cast<uint64_t>((address & 0x3FFFF) >> 4) | static_cast<uint64_t>((leading & 0x3FFFF) >> 4) << 16 |
+         static_cast<uint64_t>((stride & 0x3FFFF) >> 4) << 32 | static_cast<uint64_t>(swizzle) << 62;
+}
+
+// What a tile's layout makes of its sizes. kBytes: of an element.
+template <Swizzle kSwizzle, Major kMajor, int kExtent, int kDepth, int kBytes = 2>
+struct OperandTile {
+  static_assert(kBytes == 1 || kBytes == 2 || kBytes == 4, "elements of 8, 16 or 32 bits");
+  static_assert(kMajor == Major::k || kBytes == 2, "only 16-bit inputs may lie along M or N");
+  static_assert(kExtent > 0 && kExtent % 8 == 0, "M and N come in groups of 8");
+  static_assert(kDepth > 0 && kDepth * kBytes % 32 == 0, "one wgmma takes 32 bytes of K: 16 elements of 16 bits");
+
+  static constexpr uint32_t kSpan = swizzle_span(kSwizzle);
+  static constexpr uint32_t kBox = kSpan / kBytes;  // elements across a box
+  static constexpr uint32_t kAlong = kMajor == Major::k ? kDepth : kExtent;
+  static constexpr uint32_t kRows = kMajor == Major::k ? kExtent : kDepth;
+  static_assert(kAlong % kBox == 0, "a tile is made of whole boxes");
+  static constexpr uint32_t kBoxBytes = kSpan * kRows;
+  static constexpr uint32_t kTileBytes = kBoxBytes * (kAlong / kBox);
+  static constexpr bool kPlain = kSwizzle == Swizzle::none;
+  static constexpr uint32_t kLeading = kPlain && kMajor == Major::mn ? 128 : kPlain || kMajor == Major::mn ? kBoxBytes : 16;
+  static constexpr uint32_t kStride = kPlain && kMajor == Major::mn ? kBoxBytes : 8 * kSpan;
+  static_assert(kLeading < 1 << 18 && kStride < 1 << 18, "offsets have 14 bits of 16 bytes");
+
+  // Bytes from the tile's start to the step-th 32 bytes of K (16-bit inputs: 16 of K).
+  __host__ __device__ static constexpr uint32_t k_offset(uint32_t step) {
+    if (kMajor == Major::mn) {
+      return step * 16 * kSpan;
+    }
+    return kPlain ? step * 2 * kBoxBytes : step * 32 / kSpan * kBoxBytes + step * 32 % kSpan;
+  }
+
+  // Bytes to the 64-row slice of a warpgroup.
+  __host__ __device__ static constexpr uint32_t warpgroup_offset(uint32_t warpgroup) {
+    return kMajor == Major::k ? warpgroup * 64 * kSpan : warpgroup * 64 / kBox * kBoxBytes;
+  }
+};
+
+// The descriptor of the step-th 32 bytes of K, and of the 64 rows of one warpgroup. The tile starts on swizzle_alignment.
+template <Swizzle kSwizzle, Major kMajor, int kExtent, int kDepth, int kBytes = 2>
+__device__ __forceinline__ uint64_t make_descriptor(const void* tile, uint32_t step = 0, uint32_t warpgroup = 0) {
+  using Tile = OperandTile<kSwizzle, kMajor, kExtent, kDepth, kBytes>;
+  const uint32_t offset = Tile::k_offset(step) + Tile::warpgroup_offset(warpgroup);
+  // Added to the finished descriptor, whose making a tile's steps share. Shared addresses end below the field's 256 KiB: no carry.
+  return encode_descriptor(shared_address(tile), Tile::kLeading, Tile::kStride, kSwizzle) + (offset >> 4);
+}
+
+}  // namespace ptxk
+
+// ---- tensor_map.cuh
+// Tensor maps, made on the host (CUDA driver API, "Tensor Map Object Management", cuTensorMapEncodeTiled).
+
+
+
+namespace ptxk {
+
+__host__ constexpr CUtensorMapSwizzle tensor_map_swizzle(Swizzle swizzle) {
+  return swizzle == Swizzle::b128  ? CU_TENSOR_MAP_SWIZZLE_128B
+         : swizzle == Swizzle::b64 ? CU_TENSOR_MAP_SWIZZLE_64B
+         : swizzle == Swizzle::b32 ? CU_TENSOR_MAP_SWIZZLE_32B
+                                   : CU_TENSOR_MAP_SWIZZLE_NONE;
+}
+
+__host__ constexpr uint32_t element_bytes(CUtensorMapDataType type) {
+  switch (type) {
+    case CU_TENSOR_MAP_DATA_TYPE_UINT8:
+      return 1;
+    case CU_TENSOR_MAP_DATA_TYPE_UINT16:
+    case CU_TENSOR_MAP_DATA_TYPE_FLOAT16:
+    case CU_TENSOR_MAP_DATA_TYPE_BFLOAT16:
+      return 2;
+    case CU_TENSOR_MAP_DATA_TYPE_INT64:
+    case CU_TENSOR_MAP_DATA_TYPE_UINT64:
+    case CU_TENSOR_MAP_DATA_TYPE_FLOAT64:
+      return 8;
+    default:
+      return 4;
+  }
+}
+
+// A map of boxes of kBox elements, innermost first; fp8 is UINT8, tf32 FLOAT32. `sizes` counts elements, innermost first; `strides`
+// has the bytes between neighbours of dimensions 1 and up (sizeof...(kBox) - 1 of them, multiples of 16); `base` lies on 16 bytes.
+// Example, row-major bf16 [rows, columns] in boxes of 64 columns and 128 rows:
+//   make_tensor_map<CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, Swizzle::b128, 64, 128>(&map, base, {columns, rows}, {columns * 2})
+template <CUtensorMapDataType kType, Swizzle kSwizzle, uint32_t... kBox>
+CUresult make_tensor_map(CUtensorMap* map, const void* base, const uint64_t (&sizes)[sizeof...(kBox)],
+                         const uint64_t (&strides)[sizeof...(kBox) > 1 ? sizeof...(kBox) - 1 : 1]) {
+  constexpr int kRank = sizeof...(kBox);
+  constexpr uint32_t kBoxes[] = {kBox...};
+  constexpr uint32_t kInner = kBoxes[0] * element_bytes(kType);
+  static_assert(kRank >= 1 && kRank <= 5, "1 to 5 dimensions");
+  static_assert(((kBox >= 1 && kBox <= 256) && ...), "a box has 1 to 256 elements along each dimension");
+  static_assert(kInner % 16 == 0, "the inner row of a box is a multiple of 16 bytes");
+  static_assert(kSwizzle == Swizzle::none || kInner <= swizzle_span(kSwizzle), "with a swizzle, no wider than its span");
+  cuuint64_t extents[kRank];
+  cuuint64_t pitches[kRank];
+  cuuint32_t steps[kRank];
+  for (int i = 0; i < kRank; ++i) {
+    extents[i] = sizes[i];
+    pitches[i] = i + 1 < kRank ? strides[i] : 0;
+    steps[i] = 1;
+  }
+  const cuuint32_t box[] = {kBox...};
+  return cuTensorMapEncodeTiled(map, kType, kRank, const_cast<void*>(base), extents, pitches, box, steps,
+                                CU_TENSOR_MAP_INTERLEAVE_NONE, tensor_map_swizzle(kSwizzle), CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+}
+
+}  // namespace ptxk
+
+// ---- tma.cuh
+// TMA: tensors and runs of bytes between global and shared memory (PTX ISA, "cp.async.bulk", "cp.async.bulk.tensor",
+// "cp.reduce.async.bulk"). One thread issues. Coordinates count elements, innermost first, and may lie outside: loads fill zeros
+// (and count the whole box's bytes on the barrier), stores leave it out. Shared memory starts on 128 bytes, or on
+// swizzle_alignment. Other ranks, 1 to 5, differ in the number in `.2d` and in how many coordinates follow the map. The map is a
+// `const __grid_constant__ CUtensorMap` parameter of the kernel.
+
+
+namespace ptxk {
+
+__device__ __forceinline__ void tma_prefetch_descriptor(const CUtensorMap* map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
+// A box from the map's tensor; its bytes complete on `barrier`.
+__device__ __forceinline__ void tma_load_2d(void* to, const CUtensorMap* map, uint64_t* barrier, int c0, int c1) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(
+          shared_address(to)),
+      "l"(map), "r"(shared_address(barrier)), "r"(c0), "r"(c1) : "memory");
+}
+
+// The same with a policy of cache.cuh.
+__device__ __forceinline__ void tma_load_hint_2d(void* to, const CUtensorMap* map, uint64_t* barrier, int c0, int c1,
+                                                 uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint"
+      " [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(shared_address(to)),
+      "l"(map), "r"(shared_address(barrier)), "r"(c0), "r"(c1), "l"(policy) : "memory");
+}
+
+// To the same offset in every CTA whose bit (cluster_rank) is set in `mask`; each one's own barrier gets the bytes.
+__device__ __forceinline__ void tma_load_2d_multicast(void* to, const CUtensorMap* map, uint64_t* barrier, int c0, int c1,
+                                                      uint16_t mask) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"
+      " [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(shared_address(to)),
+      "l"(map), "r"(shared_address(barrier)), "r"(c0), "r"(c1), "h"(mask) : "memory");
+}
+
+// Before it: every writer's fence_proxy_async_shared, then a barrier. After it: tma_commit.
+__device__ __forceinline__ void tma_store_2d(const CUtensorMap* map, const void* from, int c0, int c1) {
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map),
+               "r"(shared_address(from)), "r"(c0), "r"(c1) : "memory");
+}
+
+__device__ __forceinline__ void tma_store_hint_2d(const CUtensorMap* map, const void* from, int c0, int c1, uint64_t policy) {
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.L2::cache_hint [%0, {%2, %3}], [%1], %4;" ::"l"(map),
+               "r"(shared_address(from)), "r"(c0), "r"(c1), "l"(policy) : "memory");
+}
+
+// Adds the box to the tensor, element by element in the map's type.
+__device__ __forceinline__ void tma_reduce_add_2d(const CUtensorMap* map, const void* from, int c0, int c1) {
+  asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map),
+               "r"(shared_address(from)), "r"(c0), "r"(c1) : "memory");
+}
+
+// Into L2 only.
+__device__ __forceinline__ void tma_prefetch_2d(const CUtensorMap* map, int c0, int c1) {
+  asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];" ::"l"(map), "r"(c0), "r"(c1) : "memory");
+}
+
+// Ends a bulk group of this thread's stores and reductions.
+__device__ __forceinline__ void tma_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+
+// Until at most kPending of this thread's groups still read their shared memory: it may be written again.
+template <int kPending>
+__device__ __forceinline__ void tma_wait_read() {
+  static_assert(kPending >= 0, "a number of groups");
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");
+}
+
+// Until they are complete: this thread sees what they wrote.
+template <int kPending>
+__device__ __forceinline__ void tma_wait() {
+  static_assert(kPending >= 0, "a number of groups");
+  asm volatile("cp.async.bulk.wait_group %0;" ::"n"(kPending) : "memory");
+}
+
+// ---- runs of bytes: no tensor map; addresses and sizes are multiples of 16 ----
+
+__device__ __forceinline__ void bulk_load(void* to, const void* from, uint32_t bytes, uint64_t* barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared_address(to)),
+               "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(shared_address(barrier)) : "memory");
+}
+
+__device__ __forceinline__ void bulk_store(void* to, const void* from, uint32_t bytes) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(__cvta_generic_to_global(to)),
+               "r"(shared_address(from)), "r"(bytes) : "memory");
+}
+
+__device__ __forceinline__ void bulk_reduce_add_f32(float* to, const float* from, uint32_t bytes) {
+  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(__cvta_generic_to_global(to)),
+               "r"(shared_address(from)), "r"(bytes) : "memory");
+}
+
+__device__ __forceinline__ void bulk_prefetch(const void* from, uint32_t bytes) {
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global(from)), "r"(bytes) : "memory");
+}
+
+}  // namespace ptxk
+
+// ---- wgmma.cuh
+// wgmma: D = A * B (+ D) by a warpgroup (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions").
+//
+//   fence_proxy_async_shared()   when ordinary stores wrote A or B (TMA's loads need none)
+//   wgmma_fence(); a product (wgmma_instances.cuh) for each K step; wgmma_commit(); wgmma_wait<0>(); wgmma_settle(d)
+//
+// All 128 threads take part. D has 64 rows and N columns; K is 32 bytes: 16 of bf16 or f16, 32 of e4m3, e5m2 or s8, 8 of tf32.
+// `accumulate` 0 ignores what D held. A comes from a descriptor, or from registers with the fragment of a_row, a_column.
+
+
+namespace ptxk {
+
+// Before the first wgmma and whenever registers of D or A were touched since the last one.
+__device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+
+__device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+
+// Until at most kPending groups of this warpgroup are in flight.
+template <int kPending>
+__device__ __forceinline__ void wgmma_wait() {
+  static_assert(kPending >= 0 && kPending <= 7, "0 to 7 groups");
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
+}
+
+// Keeps the uses of D behind the wait that makes it valid: the compiler does not know of it.
+template <typename T, int kRegisters>
+__device__ __forceinline__ void wgmma_settle(T (&d)[kRegisters]) {
+#pragma unroll
+  for (int i = 0; i < kRegisters; ++i) {
+    if constexpr (std::is_same_v<T, float>) {
+      asm volatile("" : "+f"(d[i])::"memory");
+    } else {
+      asm volatile("" : "+r"(d[i])::"memory");
+    }
+  }
+}
+
+// Where element i of a thread's D (f32 or s32) lies; `thread` counts in the warpgroup (0..127). Packed f16: word i holds elements
+// 2i and 2i+1.
+__host__ __device__ constexpr int d_row(int thread, int i) { return thread / 32 * 16 + thread % 32 / 4 + i / 2 % 2 * 8; }
+__host__ __device__ constexpr int d_column(int thread, int i) { return i / 4 * 8 + thread % 4 * 2 + i % 2; }
+
+// Where the first element of word i (0..3) of a thread's A lies; kBytes of an element. So for 16-bit A and step s along K, word i
+// is the rounded pair d[8s + 2i], d[8s + 2i + 1] of a D whose columns are this A's K: pack_bf16 of them.
+__host__ __device__ constexpr int a_row(int thread, int i) { return thread / 32 * 16 + thread % 32 / 4 + i % 2 * 8; }
+template <int kBytes = 2>
+__host__ __device__ constexpr int a_column(int thread, int i) {
+  return (thread % 4 + i / 2 * 4) * (4 / kBytes);
+}
+
+}  // namespace ptxk
+
+// ---- wgmma_instances.cuh
+// wgmma written out, the patterns to copy. For another N: d has N / 2 registers, and the numbers of the operands after them begin
+// there. For f16 inputs write k16.f32.f16.f16; for fp8 k32.f32.e4m3.e4m3 (or e5m2) and for tf32 k8.f32.tf32.tf32, both without the
+// last operands, the majors; for s8 k32.s32.s8.s8 with int32_t sums ("+r") and nothing after p.
+
+namespace ptxk {
+
+template <Major kA = Major::k, Major kB = Major::k>
+__device__ __forceinline__ void wgmma_m64n64k16_bf16(float (&d)[32], uint64_t a, uint64_t b, int accumulate) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+      "%32, %33, p, 1, 1, %35, %36;\n}\n"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
+        "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
+        "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
+        "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
+      : "l"(a), "l"(b), "r"(accumulate), "n"(static_cast<int>(kA)), "n"(static_cast<int>(kB))
+      : "memory");
+}
+
+template <Major kB = Major::k>
+__device__ __forceinline__ void wgmma_m64n64k16_bf16_rs(float (&d)[32], const uint32_t (&a)[4], uint64_t b, int accumulate) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %37, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+      "{%32, %33, %34, %35}, %36, p, 1, 1, %38;\n}\n"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
+        "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
+        "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
+        "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), "n"(static_cast<int>(kB))
+      : "memory");
+}
+
+template <Major kA = Major::k, Major kB = Major::k>
+__device__ __forceinline__ void wgmma_m64n256k16_bf16(float (&d)[128], uint64_t a, uint64_t b, int accumulate) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %130, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+      "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
+      "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
+      "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
+      "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127}, "
+      "%128, %129, p, 1, 1, %131, %132;\n}\n"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
+        "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
+        "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
+        "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
+        "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
+        "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
+        "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
+        "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63]),
+        "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71]),
+        "+f"(d[72]), "+f"(d[73]), "+f"(d[74]), "+f"(d[75]), "+f"(d[76]), "+f"(d[77]), "+f"(d[78]), "+f"(d[79]),
+        "+f"(d[80]), "+f"(d[81]), "+f"(d[82]), "+f"(d[83]), "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87]),
+        "+f"(d[88]), "+f"(d[89]), "+f"(d[90]), "+f"(d[91]), "+f"(d[92]), "+f"(d[93]), "+f"(d[94]), "+f"(d[95]),
+        "+f"(d[96]), "+f"(d[97]), "+f"(d[98]), "+f"(d[99]), "+f"(d[100]), "+f"(d[101]), "+f"(d[102]), "+f"(d[103]),
+        "+f"(d[104]), "+f"(d[105]), "+f"(d[106]), "+f"(d[107]), "+f"(d[108]), "+f"(d[109]), "+f"(d[110]), "+f"(d[111]),
+        "+f"(d[112]), "+f"(d[113]), "+f"(d[114]), "+f"(d[115]), "+f"(d[116]), "+f"(d[117]), "+f"(d[118]), "+f"(d[119]),
+        "+f"(d[120]), "+f"(d[121]), "+f"(d[122]), "+f"(d[123]), "+f"(d[124]), "+f"(d[125]), "+f"(d[126]), "+f"(d[127])
+      : "l"(a), "l"(b), "r"(accumulate), "n"(static_cast<int>(kA)), "n"(static_cast<int>(kB))
+      : "memory");
+}
+
+}  // namespace ptxk
+
+// ---- matrix.cuh
+// 8x8 matrices of 16-bit elements between shared memory and a warp's registers (PTX ISA, "ldmatrix", "stmatrix"). Lane l gives the
+// address (16-byte aligned) of row l % 8 of matrix l / 8 and holds, of each matrix, elements 2 * (l % 4) and the next of row l / 4.
+// `trans`: the matrix lies transposed in shared memory.
+
+namespace ptxk {
+
+__device__ __forceinline__ void ldmatrix_x4(uint32_t (&r)[4], uint32_t from) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared::cta.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(from)
+               : "memory");
+}
+
+__device__ __forceinline__ void ldmatrix_x4_trans(uint32_t (&r)[4], uint32_t from) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared::cta.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(from)
+               : "memory");
+}
+
+__device__ __forceinline__ void stmatrix_x4(uint32_t to, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared::cta.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c), "r"(d)
+               : "memory");
+}
+
+__device__ __forceinline__ void stmatrix_x4_trans(uint32_t to, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared::cta.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c),
+               "r"(d) : "memory");
+}
+
+__device__ __forceinline__ void stmatrix_x2(uint32_t to, uint32_t a, uint32_t b) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x2.shared::cta.b16 [%0], {%1, %2};" ::"r"(to), "r"(a), "r"(b) : "memory");
+}
+
+// Address of 16-byte chunk `chunk` of row `row` in a 128-byte wide box that TMA or wgmma sees in the 128-byte swizzle. `box` starts
+// on 1024 bytes.
+__host__ __device__ constexpr uint32_t swizzled_128(uint32_t box, uint32_t row, uint32_t chunk) {
+  return box + row * 128 + ((chunk ^ (row % 8)) << 4);
+}
+
+}  // namespace ptxk
+
+using namespace ptxk;
+
+constexpr int kN = 7168;
+constexpr int kK = 5120;
+constexpr int BM = 128, BN = 256, BK = 64;
+constexpr int kStages = 4;
+constexpr int kTilesN = kN / BN;   // 28
+constexpr int kStepsK = kK / BK;   // 80
+constexpr int kGroupM = 16;
+constexpr uint32_t kBytesA = BM * BK * 2;
+constexpr uint32_t kBytesB = BN * BK * 2;
+static_assert(kN % BN == 0 && kK % BK == 0, "whole tiles in N and K");
+
+struct alignas(1024) Storage {
+  uint8_t a[kStages][kBytesA];
+  uint8_t b[kStages][kBytesB];
+  uint8_t c[2][2][64 * 128];  // per consumer warpgroup: two boxes of 64 rows x 64 columns
+  uint64_t full[kStages];
+  uint64_t empty[kStages];
+};
+static_assert(shared_bytes<Storage> <= kMaxSharedBytes, "fits");
+static_assert(registers_fit<384, 40, 232, 232>(), "register budget");
+
+__device__ __forceinline__ void tile_place(int tile, int tiles_m, int& m, int& n) {
+  const int per_group = kGroupM * kTilesN;
+  const int group = tile / per_group;
+  const int within = tile - group * per_group;
+  const int first = group * kGroupM;
+  const int rows = min(kGroupM, tiles_m - first);
+  n = within / rows;
+  m = first + within - n * rows;
+}
+
+__global__ void __launch_bounds__(384, 1)
+gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
+     const __grid_constant__ CUtensorMap map_c, int tiles_m) {
+  extern __shared__ uint8_t raw[];
+  Storage& s = aligned_shared<Storage>(raw);
+  const int warpgroup = threadIdx.x / 128;
+  const int warp = threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  const int tiles = tiles_m * kTilesN;
+
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < kStages; ++i) {
+      mbarrier_init(&s.full[i], 1);
+      mbarrier_init(&s.empty[i], 8);  // one arrival for each consumer warp
+    }
+    fence_mbarrier_init();
+  }
+  __syncthreads();
+
+  if (warpgroup == 0) {
+    setmaxnreg_dec<40>();
+    if (warp == 0 && elect_one()) {
+      tma_prefetch_descriptor(&map_a);
+      tma_prefetch_descriptor(&map_b);
+      tma_prefetch_descriptor(&map_c);
+      Ring<kStages> ring;
+      for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        int m, n;
+        tile_place(tile, tiles_m, m, n);
+        for (int k = 0; k < kStepsK; ++k, ring.advance()) {
+          mbarrier_wait_parity(&s.empty[ring.stage], ring.parity ^ 1);
+          uint64_t* full = &s.full[ring.stage];
+          mbarrier_arrive_expect_tx(full, kBytesA + kBytesB);
+          tma_load_2d(s.a[ring.stage], &map_a, full, k * BK, m * BM);
+          tma_load_2d(s.b[ring.stage], &map_b, full, k * BK, n * BN);
+        }
+      }
+    }
+  } else {
+    setmaxnreg_inc<232>();
+    const int consumer = warpgroup - 1;
+    const bool leader = threadIdx.x % 128 == 0;
+    Ring<kStages> ring;
+    float d[128];
+#pragma unroll
+    for (int i = 0; i < 128; ++i) d[i] = 0.0f;
+    for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+      int m, n;
+      tile_place(tile, tiles_m, m, n);
+      int previous = 0;
+      for (int k = 0; k < kStepsK; ++k) {
+        mbarrier_wait_parity(&s.full[ring.stage], ring.parity);
+        const uint8_t* tile_a = s.a[ring.stage];
+        const uint8_t* tile_b = s.b[ring.stage];
+        wgmma_fence();
+#pragma unroll
+        for (int step = 0; step < BK / 16; ++step) {
+          wgmma_m64n256k16_bf16(d, make_descriptor<Swizzle::b128, Major::k, BM, BK>(tile_a, step, consumer),
+                                make_descriptor<Swizzle::b128, Major::k, BN, BK>(tile_b, step), (k | step) != 0);
+        }
+        wgmma_commit();
+        wgmma_wait<1>();
+        if (k > 0 && lane == 0) mbarrier_arrive(&s.empty[previous]);
+        previous = ring.stage;
+        ring.advance();
+      }
+      wgmma_wait<0>();
+      wgmma_settle(d);
+      __syncwarp();
+      if (lane == 0) mbarrier_arrive(&s.empty[previous]);
+      __syncwarp();
+
+#pragma unroll
+      for (int j = 0; j < BN / 64; ++j) {
+        uint8_t* box = s.c[consumer][j % 2];
+        if (leader) tma_wait_read<1>();  // the store before last has read this box
+        __syncwarp();
+        named_barrier_sync<128>(1 + consumer);
+        const uint32_t address = shared_address(box);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const int e = 32 * j + 8 * i;
+          stmatrix_x4(swizzled_128(address, warp % 4 * 16 + lane % 16, 2 * i + lane / 16), pack_bf16(d[e], d[e + 1]),
+                      pack_bf16(d[e + 2], d[e + 3]), pack_bf16(d[e + 4], d[e + 5]), pack_bf16(d[e + 6], d[e + 7]));
+        }
+        fence_proxy_async_shared();
+        named_barrier_sync<128>(1 + consumer);
+        if (leader) {
+          tma_store_2d(&map_c, box, n * BN + j * 64, m * BM + consumer * 64);
+          tma_commit();
+        }
+        __syncwarp();
+      }
+    }
+    if (leader) tma_wait_read<0>();
+  }
+}
+
+void run(tvm::ffi::TensorView A, tvm::ffi::TensorView B, tvm::ffi::TensorView C) {
+  DLDevice device = A.device();
+  cudaStream_t stream = static_cast<cudaStream_t>(TVMFFIEnvGetStream(device.device_type, device.device_id));
+  const uint64_t M = static_cast<uint64_t>(A.size(0));
+  const uint64_t N = kN, K = kK;
+  CUtensorMap map_a, map_b, map_c;
+  CUresult r0 = make_tensor_map<CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, Swizzle::b128, BK, BM>(&map_a, A.data_ptr(), {K, M}, {K * 2});
+  CUresult r1 = make_tensor_map<CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, Swizzle::b128, BK, BN>(&map_b, B.data_ptr(), {K, N}, {K * 2});
+  CUresult r2 = make_tensor_map<CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, Swizzle::b128, 64, 64>(&map_c, C.data_ptr(), {N, M}, {N * 2});
+  if (r0 != CUDA_SUCCESS || r1 != CUDA_SUCCESS || r2 != CUDA_SUCCESS) {
+    fprintf(stderr, "tensor map: %d %d %d\n", int(r0), int(r1), int(r2));
+    return;
+  }
+  int sms = 132;
+  cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device.device_id);
+  const int tiles_m = static_cast<int>((M + BM - 1) / BM);
+  const int tiles = tiles_m * kTilesN;
+  const int grid = tiles < sms ? tiles : sms;
+  cudaError_t e = allow_shared(gemm, shared_bytes<Storage>);
+  if (e != cudaSuccess) {
+    fprintf(stderr, "allow_shared: %s\n", cudaGetErrorString(e));
+    return;
+  }
+  gemm<<<grid, 384, shared_bytes<Storage>, stream>>>(map_a, map_b, map_c, tiles_m);
+  e = cudaGetLastError();
+  if (e != cudaSuccess) fprintf(stderr, "launch: %s\n", cudaGetErrorString(e));
+}
+
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(run, run);
+
