@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
 HOST = "127.0.0.1"
 MOST_VIEWERS = 4
-"""Each takes a second to start and some hundred megabytes."""
+"""Each takes seconds to start and some hundred megabytes."""
 
 STOP_SECONDS = 5.0
 
 
 class Transcripts:
-    """Viewers of some runs' logs; ``addresses`` are theirs by run, none where Inspect is not installed."""
+    """Viewers of some runs' logs; ``addresses`` are theirs by run, none where Inspect is not installed.
+
+    A viewer only reads the logs: what it keeps for itself goes to a temporary folder, which ``close`` removes.
+    """
 
     def __init__(self, logs: Mapping[str, Path | None]) -> None:
         """Start a viewer for each of the first runs that have logs (``logs``: folder of logs by run)."""
         self.addresses: dict[str, str] = {}
         self._processes: list[subprocess.Popen[bytes]] = []
-        if find_spec("inspect_ai") is None:
-            return
-        for run, folder in [(run, folder) for run, folder in logs.items() if folder is not None][:MOST_VIEWERS]:
+        self._scratch = tempfile.TemporaryDirectory(prefix="ptxbench-view-", ignore_cleanup_errors=True)
+        wanted = [(run, folder) for run, folder in logs.items() if folder is not None] if find_spec("inspect_ai") else []
+        for run, folder in wanted[:MOST_VIEWERS]:
             port = _free_port()
-            self._processes.append(_viewer(folder, port))
+            self._processes.append(_viewer(folder.resolve(), port, Path(self._scratch.name)))
             self.addresses[run] = f"http://{HOST}:{port}/"
 
     def close(self) -> None:
@@ -40,17 +45,19 @@ class Transcripts:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+        self._scratch.cleanup()
 
 
-def _viewer(folder: Path, port: int) -> subprocess.Popen[bytes]:
-    run = folder.parents[1]
-    view = ["view", "start", "--host", HOST, "--port", str(port), "--log-dir", str(folder.resolve())]
-    return subprocess.Popen(
-        [sys.executable, "-m", "ptxbench.inspect", str(run), *view],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+def _viewer(logs: Path, port: int, scratch: Path) -> subprocess.Popen[bytes]:
+    places = {
+        "INSPECT_TRACE_FILE": str(scratch / "trace.log"),
+        "INSPECT_CACHE_DIR": str(scratch / "cache"),
+        "INSPECT_EVAL_CTL_SERVER": "false",
+        "XDG_DATA_HOME": str(scratch / "data"),
+    }
+    command = [sys.executable, "-m", "inspect_ai", "view", "start", "--host", HOST, "--port", str(port), "--log-dir", str(logs)]
+    nowhere = subprocess.DEVNULL
+    return subprocess.Popen(command, cwd=scratch, env=os.environ | places, stdin=nowhere, stdout=nowhere, stderr=nowhere)
 
 
 def _free_port() -> int:

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import pytest
 
+from ptxbench.report.page import write_page
 from ptxbench.report.page.runs import read_runs
 from ptxbench.report.page.summary import summary
 
@@ -258,13 +259,22 @@ def test_theme_is_the_systems_until_the_button_says_otherwise(new_tab, html):
     assert page.evaluate(ground) == "rgb(20, 23, 28)"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_view_fits_375_pixels(new_tab, html, cell, turn_with_a_past, scheme):
-    tab = new_tab(viewport={"width": 375, "height": 700}, color_scheme=scheme)
+@pytest.mark.parametrize(("width", "scheme"), [(375, "light"), (375, "dark"), (800, "light"), (1200, "dark")])
+def test_every_view_fits_its_width(new_tab, html, cell, turn_with_a_past, width, scheme):
+    tab = new_tab(viewport={"width": width, "height": 700}, color_scheme=scheme)
     trajectory = turn_with_a_past.rpartition("/")[0]
     views = ["#/", "#/run/cuda-run", f"#/cell/{cell['id']}", trajectory, turn_with_a_past, f"{turn_with_a_past}?show=diff"]
     for view in views:
         page = tab.open(html, view)
         if view.startswith(turn_with_a_past):
             page.locator("#feedback").wait_for()
-        assert page.evaluate("document.documentElement.scrollWidth") <= 375, view
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, view
+
+
+def test_a_run_that_inspect_played_says_how_to_see_its_transcripts(tab, made, tmp_path):
+    folder = made.make_run(tmp_path / "played", made.Shape(name="played", variants=("v",), trajectories=1, turns=1))
+    (folder / "inspect" / "logs").mkdir(parents=True)
+    (folder / "inspect" / "logs" / "one.eval").write_bytes(b"")
+    write_page([folder], tmp_path / "page.html")
+    page = tab.open(tmp_path / "page.html", "#/run/played")
+    assert page.locator("main code", has_text="inspect view").inner_text() == "inspect view --log-dir played/inspect/logs"

@@ -72,8 +72,11 @@ def summary(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def _notes(group: Sequence[Row]) -> list[str]:
-    """Return a table's footnotes but for those that explain its two lines: the page has a column for each."""
-    return [note for note in notes(group) if "parentheses" not in note]
+    """Return a table's footnotes; those that explain its two lines in the page's words, which has a column for each."""
+    kept = [note for note in notes(group) if "parentheses" not in note and "first line" not in note]
+    unknown = sum(row.at[str(LIMITS[-1])].unknown_proofs for row in group)
+    told = f"{unknown} correct turns have an unknown proof: they are in N, and in no figure with target instructions."
+    return [told, *kept] if unknown else kept
 
 
 def _members(runs: Iterable[Run]) -> dict[CellKey, list[TurnStep]]:

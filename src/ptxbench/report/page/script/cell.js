@@ -52,7 +52,7 @@ function trajectoryTable(cell, variant) {
     { name: "best", label: "best speedup", number: true, value: (one) => best(one, false), cell: (one) => speed(best(one, false)) },
     cell.target && { name: "target", label: "with target instructions", number: true, value: (one) => best(one, true), cell: (one) => speed(best(one, true)) },
     { name: "correct", label: "correct turns", number: true, value: (one) => one.turns.filter(isCorrect).length, cell: (one) => `${one.turns.filter(isCorrect).length} of ${one.turns.length}` },
-    { name: "turns", label: "turns", cell: (one) => turnStrip(cell, one, null) },
+    { name: "turns", kind: "whole", label: "turns", cell: (one) => turnStrip(cell, one, null) },
   ].filter(Boolean);
   return { caption: "Trajectories", columns, rows, open: (one) => address(["cell", cell.id, one.name]) };
 }

@@ -33,6 +33,7 @@ function bestTurn(cell, trajectory, qualifiedOnly) {
 }
 
 const unpacked = new Map();
+let packedDetails = null;
 
 /** Returns the details of a trajectory: a promise of `{sources, turns}`; null where the page holds none. */
 function details(cell, trajectory) {
@@ -62,7 +63,8 @@ function pooled(pool, ranges) {
 /** Returns a chunk of details: a pool of lines, and trajectories whose texts are ranges of it. */
 async function chunk(start, length) {
   await wholeDocument;
-  const packed = document.getElementById("details").firstChild.substringData(start, length);
+  packedDetails ??= document.getElementById("details").textContent;
+  const packed = packedDetails.slice(start, start + length);
   const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   const { pool, trajectories } = JSON.parse(await new Response(stream).text());

@@ -33,6 +33,11 @@ function replace(node, ...children) {
   append(node, children);
 }
 
+/** Returns a name with places where it may be broken: behind its own separators. */
+function soft(name) {
+  return name.split(/(?<=[/_.:@-])/).map((part, place) => (place ? [el("wbr"), part] : part));
+}
+
 /** Returns a list of terms and texts; pairs without a text are left out. */
 function facts(pairs) {
   const shown = pairs.filter(([, text]) => text !== null && text !== undefined && text !== "");

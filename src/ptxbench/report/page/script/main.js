@@ -43,6 +43,7 @@ function view() {
 index();
 setTheme(stored("ptxbench-theme"));
 draw();
+requestAnimationFrame(() => performance.mark("drawn"));
 window.addEventListener("hashchange", () => {
   draw();
   window.scrollTo(0, 0);

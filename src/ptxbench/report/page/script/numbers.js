@@ -22,5 +22,5 @@ function rate(value, at) {
 }
 
 function interval(bounds) {
-  return bounds ? `95 % interval ${(100 * bounds[0]).toFixed(1)} to ${(100 * bounds[1]).toFixed(1)}` : null;
+  return bounds ? `95 %: ${(100 * bounds[0]).toFixed(1)} to ${(100 * bounds[1]).toFixed(1)}` : null;
 }

@@ -40,21 +40,21 @@ function cellTable(cells) {
   const workloads = new Set(cells.map((cell) => `${cell.key.task}@${cell.key.workload}`)).size > new Set(cells.map((cell) => cell.key.task)).size;
   const at = (cell) => figuresOf(cell, variant).at[k];
   const rateColumn = (name) => ({
-    name, metric: name, number: true, label: data.metrics[name].label, value: (cell) => at(cell)[name],
-    cell: (cell) => [rate(at(cell)[name], at(cell)), el("span", { class: "sub" }, interval(at(cell).ci95?.[name]))],
+    name, metric: name, number: true, label: data.metrics[name].short, value: (cell) => at(cell)[name],
+    cell: (cell) => [rate(at(cell)[name], at(cell)), subline(interval(at(cell).ci95?.[name])), name.startsWith("target_") && unproven(at(cell))],
   });
   const speedColumn = (name) => ({
-    name, metric: name, number: true, label: data.metrics[name].label, value: (cell) => at(cell)[name], cell: (cell) => speed(at(cell)[name]),
+    name, metric: name, number: true, label: data.metrics[name].short, value: (cell) => at(cell)[name], cell: (cell) => speed(at(cell)[name]),
   });
   const target = cells.some((cell) => cell.target);
   const columns = [
     {
       name: "model", label: "model", value: (cell) => cell.key.model,
-      cell: (cell) => [cell.key.model, several && el("span", { class: "sub" }, cell.key.run)],
+      cell: (cell) => [soft(cell.key.model), several && el("span", { class: "sub" }, soft(cell.key.run))],
     },
     {
-      name: "task", label: "task", value: (cell) => cell.key.task,
-      cell: (cell) => [cell.key.task, workloads && el("span", { class: "sub" }, cell.key.workload)],
+      name: "task", kind: "name", label: "task", value: (cell) => cell.key.task,
+      cell: (cell) => [soft(cell.key.task), workloads && el("span", { class: "sub" }, cell.key.workload)],
     },
     {
       name: "n", label: "N", number: true, value: (cell) => at(cell).turns,
@@ -64,13 +64,18 @@ function cellTable(cells) {
     target && speedColumn("target_best_speedup"), speedColumn("best_speedup"),
     speedColumn("median_speedup"),
     {
-      name: "trajectories_with_success", metric: "trajectories_with_success", number: true, label: data.metrics.trajectories_with_success.label,
+      name: "trajectories_with_success", metric: "trajectories_with_success", number: true, label: data.metrics.trajectories_with_success.short,
       value: (cell) => at(cell).trajectories_with_success,
       cell: (cell) => `${at(cell).trajectories_with_success} of ${figuresOf(cell, variant).trajectories}`,
     },
   ].filter(Boolean);
   return { caption: "Results", columns, rows: cells, open: (cell) => address(["cell", cell.id]) };
 }
+
+const subline = (text) => text && el("span", { class: "sub" }, text);
+
+/** A rate of proven turns is a lower bound where proofs are unknown: how many stands beside it. */
+const unproven = (at) => at.unknown_proofs > 0 && subline(`+ ${count(at.unknown_proofs)} unproven`);
 
 function curves(cells) {
   const names = [...new Set(cells.map((cell) => cell.baseline))];

@@ -1,7 +1,7 @@
 // Sortable tables whose rows open something. On a narrow screen every row is a card, with its columns' names in it.
 
 /**
- * Returns a table. Columns: `name` (in the address), `label`, `value(row)` to sort by, `cell(row)` to show, `number`, and `metric`
+ * Returns a table. Columns: `name` (in the address), `label`, `value(row)` to sort by, `cell(row)` to show, `number`, `kind` (a class), and `metric`
  * (whose line of what it does not establish stands under the label). `open(row)` is the address that a row leads to; `notes` false
  * leaves those lines to somebody else where there is no header.
  */
@@ -14,12 +14,13 @@ function table({ caption, columns, rows, open, sort, notes = true }) {
     const cells = columns.map((one, place) => {
       const shown = one.cell(row);
       if (place === 0) return el("th", { scope: "row" }, to ? el("a", { href: to, class: "row" }, shown) : shown);
-      return el("td", { class: one.number && "number", "data-label": one.label }, el("span", {}, shown));
+      return el("td", { class: one.number ? "number" : one.kind, "data-label": one.label }, el("span", {}, shown));
     });
     return el("tr", { class: to && "opens", onclick: (event) => to && !event.target.closest("a, button, input, label") && !selecting() && go(to) }, cells);
   });
   const top = el("thead", {}, el("tr", {}, head));
-  return [sortSelect(columns, order), el("table", { class: "cards", "aria-label": caption }, top, el("tbody", {}, body)), notes && noteList(columns)];
+  const whole = el("table", { class: "cards", "aria-label": caption }, top, el("tbody", {}, body));
+  return [sortSelect(columns, order), el("div", { class: "scroll" }, whole), notes && noteList(columns)];
 }
 
 const selecting = () => String(getSelection()) !== "";
@@ -44,7 +45,7 @@ function header(one, order) {
   const sorted = order.column === one;
   const next = sorted ? (order.down ? one.name : `-${one.name}`) : one.number ? `-${one.name}` : one.name;
   const arrow = sorted ? (order.down ? " ↓" : " ↑") : "";
-  const attributes = { scope: "col", class: one.number && "number", "aria-sort": sorted ? (order.down ? "descending" : "ascending") : null };
+  const attributes = { scope: "col", title: one.metric && `${data.metrics[one.metric].label}: ${data.metrics[one.metric].is}`, class: one.number && "number", "aria-sort": sorted ? (order.down ? "descending" : "ascending") : null };
   const label = one.value
     ? el("button", { type: "button", id: `sort-${one.name}`, onclick: () => adjust({ sort: next }) }, one.label, arrow)
     : one.label;
