@@ -21,6 +21,13 @@ M,hopper,gemm_n7168_k5120,w,r1,t1,1,,Other error,0.0,,0
 """
 
 
+AGAIN = """\
+M,hopper,gemm_n7168_k5120,w,r2,t0,0,10,Correct,0.25,wgmma,1
+M,hopper,gemm_n7168_k5120,w,r2,t0,1,20,Correct,0.75,wgmma,1
+"""
+"""Another run of the same cell."""
+
+
 @pytest.fixture(scope="module")
 def imported(tmp_path_factory):
     folder = tmp_path_factory.mktemp("imported")
@@ -78,6 +85,17 @@ def test_a_folder_gets_every_kind_in_every_format(ptxbench, runs, tmp_path):
     assert not [name for name in written if "arms" in name]
 
 
+def test_runs_are_pooled_when_asked_and_only_then(ptxbench, tmp_path):
+    (tmp_path / "turns.csv").write_text(TABLE + AGAIN)
+    import_published(tmp_path / "turns.csv", tmp_path / "both", turns=2)
+    apart = json.loads(ptxbench("report", "both", "--table", "models", "--json").stdout)["tables"][0]
+    assert [line["values"]["model"] for line in apart["rows"]] == ["M (r1)", "M (r2)"]
+    pooled = json.loads(ptxbench("report", "both", "--table", "models", "--pool", "run", "--json").stdout)["tables"][0]
+    (line,) = pooled["rows"]
+    assert line["values"]["model"] == "M"
+    assert line["values"]["gemm_n7168_k5120"]["unrestricted"] == [1 / 3, 3 / 6, 3 / 6]
+
+
 def test_evidence_files_give_throughput(ptxbench, tmp_path):
     content = {"command": "c", "commit": "0" * 40, "date": "2026-11-29", "machine": {"processor": "X", "cores": 2}}
     (tmp_path / "e.json").write_text(json.dumps(content | {"figures": {"evaluations_per_second": 2.5}}))
@@ -103,6 +121,8 @@ def test_what_needs_no_run_is_shown_without_one(ptxbench):
         (("runs", "--figure", "fast_p", "--format", "png"), "name a folder with --out"),
         (("runs", "--table", "models", "--table", "search"), "name a folder with --out"),
         (("runs", "--format", "latex"), "latex is for --table"),
+        (("runs", "--pool", "run"), "the overview pools nothing"),
+        (("runs", "--table", "models", "--pool", "model"), "may not be pooled over model"),
         (("runs", "--table", "models", "--out", "turns.csv"), "turns.csv cannot be written"),
     ],
 )

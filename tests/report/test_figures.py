@@ -91,6 +91,24 @@ def test_languages_are_drawn_for_each_model_that_has_several(apart):
     assert {row["series"] for row in figure.data if row["mark"] == "curve"} == {"cuda", "triton"}
 
 
+def test_no_two_curves_or_bars_lie_on_each_other(apart, results):
+    """A checkpoint, a second run, another pack: each is a series of its own, or a panel or figure of its own."""
+    again = results.key(run="r-again")
+    packs = results.key(pack="other", run="r-pack")
+    more = results.sources(
+        results.comparable_runs(), results.incomparable_runs(), (results.turns(again, a_0="q0.3"), {again: results.plan()}),
+        (results.turns(packs, a_0="q0.4"), {packs: results.plan()}),
+    )  # fmt: skip
+    for name, place in (("fast_p", ("panel", "task", "series", "p")), ("languages", ("panel", "task", "series", "p")),
+                        ("arms", ("panel", "x", "form")), ("recipes", ("panel", "x", "form"))):  # fmt: skip
+        for sources in (apart, more):
+            for figure in KINDS[name].build(sources):
+                drawn_at = [tuple(row[key] for key in place) for row in figure.data if row.get("mark", "curve") == "curve"]
+                doubled = {at for at in drawn_at if drawn_at.count(at) > 1}
+                ends = {max(at for at in drawn_at if at[:3] == curve[:3]) for curve in drawn_at} if "p" in place else set()
+                assert doubled <= ends, "only a curve that already reaches the end of its panel may have that point twice"
+
+
 def test_outcomes_stack_to_all_turns(two_models):
     (figure,) = KINDS["outcomes"].build(two_models)
     shares = {}

@@ -46,11 +46,18 @@ def report_runs(directories: Sequence[Path], format: str, *, width: int | None =
 
 
 def report_kinds(
-    paths: Sequence[Path], tables: Sequence[str], figures: Sequence[str], formats: Sequence[str], *, width: int | None = None
+    paths: Sequence[Path],
+    tables: Sequence[str],
+    figures: Sequence[str],
+    formats: Sequence[str],
+    *,
+    pool: Sequence[str] = (),
+    width: int | None = None,
 ) -> tuple[list[Document], list[str]]:
     """Return tables and figures by name in each of the formats that fit them, and the names that have nothing to show.
 
-    ``paths``: run directories, folders of some, and evidence files (``.json``). Raises ``UsageError`` for unknown names and
+    ``paths``: run directories, folders of some, and evidence files (``.json``). ``pool``: what to pool cells over, of ``run``,
+    ``task`` and ``workload``; nothing is pooled unasked. Raises ``UsageError`` for unknown names and
     formats, and for a format that fits nothing that was asked for.
     """
     asked = chosen(TABLES, tables, "table"), chosen(FIGURES, figures, "figure")
@@ -58,7 +65,7 @@ def report_kinds(
     names = {kind.name for kinds in asked for kind in kinds}
     if not paths and names - NEED_NO_RUN:
         raise UsageError("no run to report on", next_step="give run directories, such as the --out of ptxbench run")
-    sources = sources_of(paths, with_resources="resources" in names)
+    sources = sources_of(paths, with_resources="resources" in names, pool=pool)
     documents, empty = [], []
     for table in asked[0]:
         built = [one for one in table.build(sources) if one.rows]
@@ -84,9 +91,10 @@ def write_documents(documents: Sequence[Document], out: Path) -> tuple[Path, ...
     return tuple(out / one.name for one in documents)
 
 
-def sources_of(paths: Sequence[Path], *, with_resources: bool = False) -> Sources:
+def sources_of(paths: Sequence[Path], *, with_resources: bool = False, pool: Sequence[str] = ()) -> Sources:
     """Return the turns of run directories, and evidence files, that these paths are."""
     from ptxbench.metrics.frame import TurnFrame
+    from ptxbench.metrics.pooling import pooled
     from ptxbench.report.evaluations import resources_of
     from ptxbench.report.evidence import read_evidence
     from ptxbench.report.sources import Sources
@@ -96,7 +104,7 @@ def sources_of(paths: Sequence[Path], *, with_resources: bool = False) -> Source
     runs = load_runs(folders)
     resources = resources_of(folders, runs.turns) if with_resources else None
     frame = TurnFrame.of(runs.turns, runs.planned, resources=resources)
-    return Sources(frame, tuple(map(read_evidence, evidence)))
+    return Sources(pooled(frame, pool) if pool else frame, tuple(map(read_evidence, evidence)))
 
 
 def _check_formats(formats: Sequence[str], tables: bool, figures: bool) -> None:

@@ -31,6 +31,12 @@ Formats = Annotated[
         "with commas between, where --out is given.",
     ),
 ]
+Pool = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--pool", metavar="WHAT", help="For --table and --figure: pool cells that differ in run, task or workload alone, as asked."
+    ),
+]
 Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write files into this folder instead of stdout.")]
 Html = Annotated[
     Path | None, typer.Option("--html", metavar="FILE", help="Write one self-contained page: tables, curves, every turn's source.")
@@ -48,51 +54,54 @@ EVERY_FORMAT = ("markdown", "latex", "csv", "json", "svg", "png")
 """What --out writes when no format is named."""
 
 
+HELP = """Show what runs found: turn correctness, target instructions, Fast_p, best speedups.
+
+Without --table and --figure, an overview: one row for each model and workload. With them, the tables and figures of a
+results section, from any set of runs.
+
+\b
+the overview                         ptxbench report runs/hopper
+what else there is                   ptxbench report --list
+models x workloads                   ptxbench report runs/hopper --table models
+the same for a paper                 ptxbench report runs/hopper --table models --format latex
+curves of two runs as pictures       ptxbench report runs/a runs/b --figure fast_p --format svg --out plots
+two runs of the same cells as one    ptxbench report runs/a runs/b --pool run --table models
+every kind in every format           ptxbench report runs/hopper --out results
+a page to look at, send and keep     ptxbench report runs/hopper --html results.html
+what the service's benchmarks say    ptxbench report evidence/cpu/*.json --table throughput
+
+Runs that are not comparable (another device, profile, pack, baseline, harness, ...) are never pooled: they come as
+tables of their own, each under its header. Comparable ones are pooled only by --pool. First lines ask for executed
+target instructions, second lines, in parentheses, do not; triplets are at most 1, 4 and 8 turns. Published figures stand
+below one's own, marked with their source. Tables and figures need the extra `report`.
+"""
+"""What --help says; \\b keeps the lines of its examples whole."""
+
+
 def register(application: typer.Typer) -> None:
     """Add the command."""
 
-    @application.command()
+    @application.command(help=HELP)
     def report(
         directory: Directories = None,
         table: TableNames = None,
         figure: FigureNames = None,
         format: Formats = None,
+        pool: Pool = None,
         out: Out = None,
         html: Html = None,
         sidecar: Sidecar = None,
         list_kinds: ListKinds = False,
         json: Json = False,
     ) -> None:
-        """Show what runs found: turn correctness, target instructions, Fast_p, best speedups.
-
-        Without --table and --figure, an overview: one row for each model and workload. With them, the tables and figures of a
-        results section, from any set of runs:
-
-        ptxbench report runs/hopper                                     the overview
-
-        ptxbench report --list                                          what else there is
-
-        ptxbench report runs/hopper --table models                      models x workloads, in the terminal
-
-        ptxbench report runs/hopper --table models --format latex       the same for a paper
-
-        ptxbench report runs/a runs/b --figure fast_p --format svg --out plots
-
-        ptxbench report runs/hopper --out results                       every table and figure, in every format
-
-        ptxbench report runs/hopper --html results.html                 a page to look at, send and keep
-
-        ptxbench report evidence/cpu/*.json --table throughput          what benchmarks of the service measured
-
-        Runs that are not comparable (another device, profile, pack, baseline, harness, ...) are never pooled: they come as
-        tables of their own, each under its header. First lines ask for executed target instructions, second lines, in
-        parentheses, do not; triplets are at most 1, 4 and 8 turns. Published figures stand below one's own, marked with their
-        source. Tables and figures need the extra `report`.
-        """
+        """Show what runs found: turn correctness, target instructions, Fast_p, best speedups."""
         if list_kinds:
             _list(wants_json(json))
             return
-        _refuse(directory, table, figure, out)
+        if not directory and not table and not figure:
+            raise UsageError("no run to report on", next_step="give run directories, or --list for the kinds of table and figure")
+        if pool and not table and not figure and out is None:
+            raise UsageError("the overview pools nothing", next_step="name a --table or --figure, or --list them")
         if sidecar is not None and html is None:
             raise UsageError("--sidecar is what does not fit into a page", next_step="name the page with --html FILE")
         if html is not None:
@@ -104,12 +113,7 @@ def register(application: typer.Typer) -> None:
             return
         if wants_json(json):
             format = "json"
-        _kinds(directory or [], table or [], figure or [], format, out)
-
-
-def _refuse(directory: list[Path] | None, table: list[str] | None, figure: list[str] | None, out: Path | None) -> None:
-    if not directory and not table and not figure:
-        raise UsageError("no run to report on", next_step="give run directories, or --list for the kinds of table and figure")
+        _kinds(directory or [], table or [], figure or [], pool or [], format, out)
 
 
 def _overview(directories: list[Path], format: str) -> None:
@@ -135,13 +139,13 @@ def _page(directories: list[Path], html: Path, sidecar: Path | None, *, as_json:
         progress("the page holds the best and the last turn of each trajectory; for all of them: --sidecar DIR")
 
 
-def _kinds(paths: list[Path], tables: list[str], figures: list[str], format: str | None, out: Path | None) -> None:
+def _kinds(paths: list[Path], tables: list[str], figures: list[str], pool: list[str], format: str | None, out: Path | None) -> None:
     from ptxbench.app.reporting import report_kinds, write_documents
 
     if not tables and not figures:
         tables, figures = ["all"], ["all"]
     formats = _formats(format, tables, figures, out)
-    documents, empty = report_kinds(paths, tables, figures, formats, width=_width())
+    documents, empty = report_kinds(paths, tables, figures, formats, pool=pool, width=_width())
     for name in empty:
         progress(f"{name}: nothing to show in these runs")
     if out is not None:

@@ -9,7 +9,7 @@ import altair as alt
 from ptxbench.report.figure import Figure, figure
 from ptxbench.report.figures.drawing import PANEL_HEIGHT, ROWS, palette, styled
 from ptxbench.report.sources import Sources
-from ptxbench.report.table import Pair, Table
+from ptxbench.report.table import Column, Line, Pair, Table
 from ptxbench.report.tables.arms import arms as arms_tables
 from ptxbench.report.tables.side_by_side import recipes as recipes_tables
 
@@ -34,14 +34,20 @@ def arms(sources: Sources) -> list[Figure]:
     found = []
     for table in arms_tables(sources):
         columns = [one for one in table.columns if one.key.startswith("turn_correctness")]
+        several = len({line.values["model"] for line in table.rows}) > 1
         rows = [
-            {"panel": f"{line.values['task']}, {column.title}", "x": line.values["arm"], **bar}
+            {"panel": ", ".join(_panel(line, several, column)), "x": line.values["arm"], **bar}
             for line in table.rows
             for column in columns
             for bar in _bars(line.values.get(column.key))
         ]
         found += _drawn("arms", table, rows, "arm")
     return found
+
+
+def _panel(line: Line, several: bool, column: Column) -> list[str]:
+    """Return what a panel shows: the model where there are several, the workload, the prompt variant."""
+    return [*([str(line.values["model"])] if several else []), str(line.values["task"]), column.title]
 
 
 def _bars(value: Any) -> list[dict[str, Any]]:

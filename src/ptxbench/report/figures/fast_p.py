@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import altair as alt
+import polars as pl
 
 from ptxbench.metrics.by_limit import by_limit
 from ptxbench.metrics.curves import Hits, fast_p_curves
@@ -22,29 +23,31 @@ BAND = ("mean", "min", "max")
 
 def fast_p(sources: Sources) -> list[Figure]:
     """Return the curves of models, a panel for each workload."""
-    return [
-        drawn
-        for group in comparable(sources.frame, ("checkpoint",))
-        if (drawn := _of_group("fast_p", "Fast_p curves", group, "model_label"))
-    ]
+    drawn = [_of_group("fast_p", "Fast_p curves", group, "model") for group in comparable(sources.frame, ("checkpoint",))]
+    return [figure for figure in drawn if figure]
 
 
 def languages(sources: Sources) -> list[Figure]:
-    """Return the curves of languages, a panel for each workload and a figure for each model."""
+    """Return the curves of languages, a panel for each workload and a figure for each model or checkpoint of several."""
     found = []
     for group in comparable(sources.frame, BY_LANGUAGE):
-        for model in group.frame.cells.get_column("model").unique().sort():
-            own = Group(group.frame.only(_is(model)), group.facts | {"model": model})
-            if is_compared(own, ["language"]):
-                drawn = _of_group("languages", f"Fast_p curves by language: {model}", own, "language")
-                found += [drawn] if drawn else []
+        for own in _by_model(group):
+            model = own.facts["model"]
+            drawn = _of_group("languages", f"Fast_p curves by language: {model}", own, "language")
+            found += [drawn] if drawn and is_compared(own, ["language"]) else []
     return found
 
 
-def _is(model: str) -> Any:
-    import polars as pl
-
-    return pl.col("model") == model
+def _by_model(group: Group) -> list[Group]:
+    """Return a group for each model and checkpoint."""
+    names = group.frame.cells.select("model", "checkpoint").unique().sort("model", "checkpoint").rows()
+    return [
+        Group(
+            group.frame.only(pl.col("model") == model, pl.col("checkpoint").eq_missing(pl.lit(checkpoint, pl.String()))),
+            group.facts | {"model": model + (f" [{checkpoint}]" if checkpoint else "")},
+        )
+        for model, checkpoint in names
+    ]
 
 
 def _of_group(kind: str, title: str, group: Group, series: str) -> Figure | None:
@@ -64,7 +67,7 @@ def _of_group(kind: str, title: str, group: Group, series: str) -> Figure | None
         *beside.notes("best_speedup", bool(sources)),
     ]
     metrics = (*(hits for hits, panel in PANELS.items() if panel in panels), "best_speedup")
-    return figure(kind, title, group.facts, metrics, rows, _chart(rows, "model" if series == "model_label" else series), notes)
+    return figure(kind, title, group.facts, metrics, rows, _chart(rows, series), notes)
 
 
 def _curves(group: Group, cells: dict[int, dict[str, Any]], series: str, hits: Hits) -> list[dict[str, Any]]:
@@ -86,7 +89,10 @@ def _extended(curves: list[dict[str, Any]], marks: list[dict[str, Any]]) -> list
 
 
 def _place(cell: dict[str, Any], series: str, panel: str, mark: str) -> dict[str, Any]:
-    return {"mark": mark, "panel": panel, "task": cell["task_label"], "series": cell[series]}
+    """Return where a mark belongs. Several runs of one language are several curves, like those of one model."""
+    again = f" ({cell['run']})" if cell["model_label"].endswith(f"({cell['run']})") else ""
+    name = cell["model_label"] if series == "model" else cell[series] + again
+    return {"mark": mark, "panel": panel, "task": cell["task_label"], "series": name}
 
 
 def _marks(group: Group, cells: dict[int, dict[str, Any]], series: str) -> list[dict[str, Any]]:

@@ -21,12 +21,13 @@ def _of_group(group: Group) -> Table:
     pooled = AtLimits(group.frame)
     names = group.frame.turns.get_column("variant").unique().sort().to_list()
     variants = {name: AtLimits(of_variant(group.frame, name)) for name in names if name is not None}
+    several = group.frame.cells.get_column("pack").drop_nulls().n_unique() > 1
     rows = []
     for cell in sorted(group.cells, key=_order):
         values: dict[str, Value] = {
             "task": cell["task_label"],
             "model": cell["model_label"],
-            "arm": cell["arm"] or "no pack",
+            "arm": f"{cell['pack']}: {cell['arm']}" if several and cell["pack"] else cell["arm"] or "no pack",
             "n": pooled.count(cell["cell"], "n"),
             "turn_correctness": pooled.pair(cell["cell"], "turn_correctness"),
             "best_speedup": pooled.pair(cell["cell"], "best_speedup"),
