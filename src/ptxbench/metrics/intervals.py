@@ -12,12 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence
 import polars as pl
 
 from ptxbench.metrics.bootstrap import median_intervals, rate_intervals
-from ptxbench.metrics.curves import Hits
+from ptxbench.metrics.curves import HIT, Hits
 from ptxbench.metrics.frame import TurnFrame
 from ptxbench.metrics.limits import LIMITS
 from ptxbench.metrics.undecided import decided
 
 ENDS = {"low": pl.Float64(), "high": pl.Float64()}
+
+ASK_FOR_TARGET = ("target_turn_correctness", "target_success", "fast_p_inst")
+"""Figures that cells without target instructions do not have."""
 
 
 def intervals_by_limit(frame: TurnFrame, limits: Sequence[int] = LIMITS) -> pl.DataFrame:
@@ -48,12 +51,11 @@ def fast_p_intervals(frame: TurnFrame, thresholds: Sequence[float], hits: Hits =
 
     The share pools prompt variants; it is the curve's ``mean`` where variants have equally many turns.
     """
-    hit = pl.col("correct" if hits == "fast_p" else "qualified")
-    figure = "turn_correctness" if hits == "fast_p" else "target_turn_correctness"
+    hit = pl.col(HIT[hits])
     parts = []
     for p in thresholds:
         fast = (hit & (pl.col("speedup") > p)).fill_null(False).sum().alias("fast")
-        found = _rates(frame, _decided(frame.turns, fast), {figure: ("fast", "n")})
+        found = _rates(frame, _decided(frame.turns, fast), {hits: ("fast", "n")})
         parts.append(found.select("cell", pl.lit(float(p)).alias("p"), *ENDS))
     return pl.concat(parts).sort("cell", "p")
 
@@ -96,10 +98,8 @@ def _rates(frame: TurnFrame, paths: pl.DataFrame, figures: Mapping[str, tuple[st
             )
             ends = pl.DataFrame({"cell": cells, "low": low, "high": high})
             parts.append(ends.with_columns(pl.lit(figure).alias("figure")))
-    target = frame.cells.filter("target").select("cell")
-    found = pl.concat(parts)
-    asked = found.filter(pl.col("figure").str.starts_with("target_")).join(target, on="cell", how="semi")
-    return pl.concat([found.filter(~pl.col("figure").str.starts_with("target_")), asked])
+    without = frame.cells.filter(~pl.col("target")).get_column("cell")
+    return pl.concat(parts).filter(~(pl.col("figure").is_in(ASK_FOR_TARGET) & pl.col("cell").is_in(without.implode())))
 
 
 def _equally_many(paths: pl.DataFrame) -> Iterator[tuple[pl.Series, pl.DataFrame]]:
