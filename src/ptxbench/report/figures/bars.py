@@ -11,6 +11,7 @@ from ptxbench.report.figures.drawing import PANEL_HEIGHT, ROWS, palette, styled
 from ptxbench.report.sources import Sources
 from ptxbench.report.table import Column, Line, Pair, Table
 from ptxbench.report.tables.arms import arms as arms_tables
+from ptxbench.report.tables.arms import rank_of
 from ptxbench.report.tables.side_by_side import recipes as recipes_tables
 
 FORMS = {"target": "target instruction", "unrestricted": "unrestricted"}
@@ -41,7 +42,7 @@ def arms(sources: Sources) -> list[Figure]:
             for column in columns
             for bar in _bars(line.values.get(column.key))
         ]
-        found += _drawn("arms", table, rows, "arm")
+        found += _drawn("arms", table, sorted(rows, key=lambda row: rank_of(row["x"])), "arm")
     return found
 
 
@@ -78,6 +79,9 @@ def _drawn(kind: str, table: Table, rows: list[dict[str, Any]], title: str) -> l
     chart = (
         alt.layer(
             base.mark_bar().encode(y=share, color=palette("form", "in the numerator")),
+            base.transform_filter("datum.share === 0")
+            .mark_text(text="0", dy=-6, fontSize=9)
+            .encode(y=alt.Y("share:Q", title="correct turns", scale=scale), color=palette("form", "in the numerator")),
             known.mark_rule(color="#333333").encode(y=alt.Y("low:Q", title="correct turns", scale=scale), y2="high:Q"),
             data=ROWS,
         )

@@ -12,6 +12,10 @@ ORDER = ("parameters", "wrappers", "contracts", "representative")
 """Arms from little to much."""
 
 
+NO_PACK = "no pack"
+"""Stands for the arm of cells without a pack."""
+
+
 def arms(sources: Sources) -> list[Table]:
     """Return one row per workload and arm: each prompt variant's correctness, pooled correctness and speedups."""
     return [_of_group(group) for group in comparable(sources.frame, ("arm", "pack")) if is_compared(group, ("arm", "pack"))]
@@ -27,7 +31,7 @@ def _of_group(group: Group) -> Table:
         values: dict[str, Value] = {
             "task": cell["task_label"],
             "model": cell["model_label"],
-            "arm": f"{cell['pack']}: {cell['arm']}" if several and cell["pack"] else cell["arm"] or "no pack",
+            "arm": f"{cell['pack']}: {cell['arm']}" if several and cell["pack"] else cell["arm"] or NO_PACK,
             "n": pooled.count(cell["cell"], "n"),
             "turn_correctness": pooled.pair(cell["cell"], "turn_correctness"),
             "best_speedup": pooled.pair(cell["cell"], "best_speedup"),
@@ -57,7 +61,12 @@ def _of_group(group: Group) -> Table:
     )
 
 
+def rank_of(arm: str) -> int:
+    """Return how much of a pack an arm is, among others; ``arm`` as tables name it."""
+    name = arm.rpartition(": ")[2]
+    return ORDER.index(name) if name in ORDER else -1 if name == NO_PACK else len(ORDER)
+
+
 def _order(cell: dict[str, str | None]) -> tuple[str, str, int, str, str]:
-    arm = cell["arm"]
-    rank = -1 if arm is None else ORDER.index(arm) if arm in ORDER else len(ORDER)
-    return str(cell["task_label"]), str(cell["model_label"]), rank, arm or "", cell["pack"] or ""
+    arm = cell["arm"] or NO_PACK
+    return str(cell["task_label"]), str(cell["model_label"]), rank_of(arm), arm, cell["pack"] or ""

@@ -37,7 +37,10 @@ SPECIAL = {
 def latex(tables: Sequence[Table]) -> str:
     """Return each table as a float with caption and footnotes; the two lines of a cell are two rows."""
     besides = telling([table.facts for table in tables])
-    return "\n".join(_one(table, heading_of(table.facts, besides=besides)) for table in tables)
+    labels = [f"tab:{table.kind}" + (f"-{number}" if len(tables) > 1 else "") for number, table in enumerate(tables, 1)]
+    return "\n".join(
+        _one(table, heading_of(table.facts, besides=besides), label) for table, label in zip(tables, labels, strict=True)
+    )
 
 
 def escape(text: str) -> str:
@@ -45,11 +48,11 @@ def escape(text: str) -> str:
     return "".join(SPECIAL.get(c, c) for c in text)
 
 
-def _one(table: Table, heading: str) -> str:
+def _one(table: Table, heading: str, label: str) -> str:
     kinds = "".join("r" if is_numeric(column) else "l" for column in table.columns)
     heads = [titles(column) for column in table.columns]
     caption = f"{escape(table.title)}. {escape(heading)}" if heading else escape(table.title)
-    out = ["\\begin{table}[t]", "\\centering\\small", f"\\caption{{{caption}}}", f"\\label{{tab:{table.kind}}}"]
+    out = ["\\begin{table}[t]", "\\centering\\small", f"\\caption{{{caption}}}", f"\\label{{{label}}}"]
     out += [f"\\begin{{tabular}}{{{kinds}}}", "\\toprule", *_rows(heads), "\\midrule"]
     published = False
     for line, cells in body(table):
