@@ -52,12 +52,13 @@ def test_headers_name_the_baseline_with_its_version(tab, html):
 
 def test_each_figure_stands_beside_what_it_does_not_say(tab, html, cell, data):
     page = tab.open(html)
-    for header in page.locator("table[aria-label='Results'] th.number").all():
-        text = header.inner_text()
-        assert "does not say:" in text or text.strip().startswith("N"), text
+    headers = page.locator("table[aria-label='Results'] th.number").all_inner_texts()
+    names = {text.split("\n")[0] for text in headers} - {"N"}
+    told = {text.split("\n")[0] for text in headers if re.search("\nnot established: .{9}", text)}
+    assert names == told and len(names) == 6
     page = tab.open(html, f"#/cell/{cell['id']}")
     for item in page.locator(".figures li").all():
-        assert re.search("does not say: .{9}", item.inner_text())
+        assert re.search("not established: .{9}", item.inner_text())
 
 
 @pytest.mark.parametrize(
@@ -150,7 +151,7 @@ def test_a_correct_turn_shows_source_feedback_samples_and_executed_counts(tab, h
     assert page.locator(".chart.samples circle").count() == 200
     assert "14,680,064" in page.locator("table[aria-label='Executed instructions']").inner_text()
     assert "baseline cuBLAS 13.1.0" in page.locator("h2", has_text="Latency").inner_text()
-    assert "does not say" in page.locator("dl", has_text="work share").first.inner_text()
+    assert "not established" in page.locator("dl", has_text="work share").first.inner_text()
 
 
 def test_a_diagnostic_leads_to_its_line(tab, html, cell, data):

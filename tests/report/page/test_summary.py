@@ -1,15 +1,13 @@
 """The page's data: the figures are those of the metrics, over all turns and over one prompt variant."""
 
-import tomllib
-from importlib.resources import files
-
 import pytest
 
 from ptxbench.metrics import summarise
+from ptxbench.metrics.definitions import definitions
 from ptxbench.report import load_runs
-from ptxbench.report.page.document import script
+from ptxbench.report.page.figures import metric_notes
 from ptxbench.report.page.runs import read_runs
-from ptxbench.report.page.summary import OUTCOMES, cell_id, metric_notes, summary
+from ptxbench.report.page.summary import OUTCOMES, cell_id, summary
 
 
 @pytest.fixture(scope="module")
@@ -52,14 +50,24 @@ def test_addresses_of_cells_do_not_depend_on_what_else_is_shown(data, folders):
         assert {cell["id"] for cell in alone["cells"]} <= {cell["id"] for cell in data["cells"]}
 
 
-def test_every_figure_has_a_label_a_definition_and_its_limit():
-    for name, note in metric_notes().items():
-        assert note.keys() - {"short"} == {"label", "is", "not"} and all(note.values()), name
-    told = set(metric_notes())
-    program = script()
-    for name in told:
-        assert f'"{name}"' in program or name in ("turn_correctness", "fast_p_inst", "tokens"), name
-    assert tomllib.loads(files("ptxbench.report.page").joinpath("metrics.toml").read_text()).keys() == told
+def test_every_figure_has_the_lines_of_its_definition():
+    told = metric_notes()
+    for name, note in told.items():
+        assert note.keys() == {"label", "short", "formula", "not"} and all(note.values()), name
+    for name in ("turn_correctness", "best_speedup", "fast_p_inst"):
+        known = definitions()[name]
+        assert (told[name]["label"], told[name]["formula"]) == (known.name, known.formula)
+        assert f"{told[name]['not']}.".lower() == known.does_not_establish.lower()
+
+
+def test_published_figures_stand_beside_a_workload_and_in_no_figure_of_its_own(made, tmp_path):
+    shape = made.Shape(name="mine", variants=("v",), trajectories=1, turns=2)
+    data = summary(read_runs([made.make_run(tmp_path / "mine", shape)]))
+    lines = data["published"]["sm_90a/gemm_n7168_k5120/cuda"]
+    assert {one["figure"] for one in lines} == {"turn_correctness", "best_speedup"}
+    assert all(one["source"] and one["device"] == "h100" and one["profile"] == "paper" for one in lines)
+    assert all(0 <= one["value"] <= 1 for one in lines if one["figure"] == "turn_correctness")
+    assert data["cells"][0]["figures"]["n"] == 2
 
 
 def test_no_folder_above_a_run_is_named(data, folders):

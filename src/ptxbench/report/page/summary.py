@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from ptxbench import __version__
@@ -14,6 +11,7 @@ from ptxbench.core.canonical import content_hash
 from ptxbench.metrics import LIMITS, Curves, Plan, Row, summarise
 from ptxbench.metrics.verdicts import has_target_instructions
 from ptxbench.report.cells import comparable_groups, differences, heading, notes
+from ptxbench.report.page.figures import metric_notes, published
 from ptxbench.report.page.runs import Run
 from ptxbench.schema import CellKey, ImportedOutcome, Outcome, Turn
 
@@ -31,14 +29,6 @@ TURN_COLUMNS = (
 
 Ends = Mapping[tuple[CellKey, str], Sequence[int]]
 """By cell and trajectory: which turns' details a page holds."""
-
-
-@cache
-def metric_notes() -> dict[str, dict[str, str]]:
-    """Return by figure: its label, its definition, and what it does not establish."""
-    text = files("ptxbench.report.page").joinpath("metrics.toml").read_text(encoding="utf-8")
-    notes: dict[str, dict[str, str]] = tomllib.loads(text)
-    return notes
 
 
 def cell_id(key: CellKey) -> str:
@@ -62,6 +52,7 @@ def summary(runs: Sequence[Run]) -> dict[str, Any]:
         "proofs": list(PROOFS),
         "turn_columns": list(TURN_COLUMNS),
         "metrics": metric_notes(),
+        "published": published(row.key for row in rows),
         "apart": differences(groups),
         "groups": [
             {"heading": heading(group), "notes": _notes(group), "cells": [number[row.key] for row in group]} for group in groups

@@ -16,6 +16,7 @@ function cellView(cell) {
     cell.variants.length > 1 && el("div", { class: "step" }, "Variant ",
       choice("Variant", [["", "all"], ...cell.variants.map((name) => [name, name])], variant ?? "", (name) => adjust({ variant: name }))),
     figureList(cell, figures),
+    publishedPart(cell),
     curves([cell]),
     el("section", {}, el("h2", {}, "Outcomes by turn"), el("p", { class: "small" }, notOf("outcomes")), outcomesByTurn(figures.outcomes_by_turn)),
     el("section", {}, el("h2", {}, "Trajectories"), table(trajectoryTable(cell, variant))),
@@ -38,7 +39,31 @@ function figureList(cell, figures) {
 
 function figure(name, value, below) {
   const told = data.metrics[name];
-  return el("li", { title: told.is }, el("div", { class: "small" }, told.label), el("div", { class: "value" }, value), below && el("div", { class: "small quiet" }, below), notOf(name));
+  return el("li", { title: told.formula }, el("div", { class: "small" }, told.label), el("div", { class: "value" }, value), below && el("div", { class: "small quiet" }, below), notOf(name));
+}
+
+/** What others published of the same workload: beside one's own figures, and in none of them. */
+function publishedPart(cell) {
+  const lines = data.published[`${cell.key.arch}/${cell.key.task}/${cell.key.language}`] ?? [];
+  if (!lines.length) return null;
+  const figures = ["turn_correctness", "best_speedup"];
+  const rows = lines.map((one) => [
+    [soft(one.model ?? ABSENT), one.arm && ` (${one.arm})`], data.metrics[one.figure].short, one.figure === "best_speedup" ? speed(one.value) : percent(one.value),
+    [one.source, one.note && `; ${one.note}`],
+  ]).sort((a, b) => figures.indexOf(a[1]) - figures.indexOf(b[1]));
+  return el("details", { id: "published" }, el("summary", {}, `Published figures on this workload: ${rows.length}, ${apart(cell, lines)}`),
+    plainTable("Published", ["model", "figure", "published", "source"], rows, [2]));
+}
+
+/** Says what keeps published figures from being compared with a cell's. */
+function apart(cell, lines) {
+  const theirs = lines.find((one) => one.baseline) ?? lines[0];
+  const unlike = [
+    theirs.device !== cell.key.device && `device ${theirs.device}`,
+    theirs.profile !== cell.key.protocol && `profile ${theirs.profile}`,
+    theirs.baseline && theirs.baseline !== cell.baseline && `baseline ${theirs.baseline}`,
+  ].filter(Boolean);
+  return unlike.length ? `not comparable with these (${unlike.join(", ")})` : "measured alike";
 }
 
 function trajectoryTable(cell, variant) {

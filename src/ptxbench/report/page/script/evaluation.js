@@ -14,7 +14,7 @@ const rest = (list) => list.all > list.items.length && el("p", { class: "quiet s
 
 function plainTable(caption, heads, rows, numbers = []) {
   const at = (place) => numbers.includes(place) && "number";
-  return el("div", { class: "scroll" }, el("table", { "aria-label": caption },
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption }, el("table", { "aria-label": caption },
     el("thead", {}, el("tr", {}, heads.map((text, place) => el("th", { scope: "col", class: at(place) }, text)))),
     el("tbody", {}, rows.map((cells) => el("tr", {}, cells.map((cell, place) => el("td", { class: at(place) }, cell)))))));
 }

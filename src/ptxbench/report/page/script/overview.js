@@ -20,9 +20,10 @@ function overview(runName) {
 
 function groups(cells) {
   const wanted = new Set(cells);
-  const sections = data.groups.map((group) => ({ ...group, cells: group.cells.map((place) => data.cells[place]).filter((cell) => wanted.has(cell)) }))
+  const told = new Set();
+  const sections = data.groups.map((group, place) => ({ ...group, cells: group.cells.map((place) => data.cells[place]).filter((cell) => wanted.has(cell)) }))
     .filter((group) => group.cells.length > 0)
-    .map((group, place, all) => el("section", { class: "group" }, groupHeading(group), table({ ...cellTable(group.cells), notes: place === all.length - 1 }), group.notes.map((note) => el("p", { class: "quiet small" }, note))));
+    .map((group, place) => el("section", { class: "group" }, groupHeading(group), table({ ...cellTable(group.cells), told, key: `${place}-` }), group.notes.map((note) => el("p", { class: "quiet small" }, note))));
   return [sections, sections.length > 1 && data.apart && el("p", { class: "notice" }, data.apart)];
 }
 
@@ -85,7 +86,7 @@ function curves(cells) {
   return el("section", {},
     el("h2", {}, `${data.metrics[kind].label}, ${baselines}`),
     targets && choice("Which turns count", [["all", "Fast_p"], ["inst", "target instructions"]], kind === "fast_p" ? "all" : "inst", (value) => adjust({ curve: value === "inst" ? "inst" : null })),
-    el("p", { class: "small quiet" }, data.metrics[kind].is, ". ", notOf(kind)),
+    el("p", { class: "small quiet" }, el("code", {}, data.metrics[kind].formula), "; mean over prompt variants, the band from the lowest variant to the highest. ", notOf(kind)),
     curveChart(cells, kind));
 }
 

@@ -2,13 +2,15 @@
 
 /**
  * Returns a table. Columns: `name` (in the address), `label`, `value(row)` to sort by, `cell(row)` to show, `number`, `kind` (a class), and `metric`
- * (whose line of what it does not establish stands under the label). `open(row)` is the address that a row leads to; `notes` false
- * leaves those lines to somebody else where there is no header.
+ * (whose line of what it does not establish stands under the label). `open(row)` is the address that a row leads to; `told`: the
+ * metrics whose line stands in a table before this one; `key` tells the tables of a view apart.
  */
-function table({ caption, columns, rows, open, sort, notes = true }) {
+function table({ caption, columns, rows, open, sort, told = new Set(), key = "" }) {
   const order = ordering(columns, sort);
   const sorted = order.column ? [...rows].sort(comparing(order)) : rows;
-  const head = columns.map((one) => header(one, order));
+  const news = columns.filter((one) => one.metric && !told.has(one.metric));
+  const head = columns.map((one) => header(one, order, news, key));
+  for (const one of news) told.add(one.metric);
   const body = sorted.map((row) => {
     const to = open?.(row);
     const cells = columns.map((one, place) => {
@@ -20,7 +22,7 @@ function table({ caption, columns, rows, open, sort, notes = true }) {
   });
   const top = el("thead", {}, el("tr", {}, head));
   const whole = el("table", { class: "cards", "aria-label": caption }, top, el("tbody", {}, body));
-  return [sortSelect(columns, order), el("div", { class: "scroll" }, whole), notes && noteList(columns)];
+  return [sortSelect(columns, order), el("div", { class: "scroll" }, whole), noteList(news)];
 }
 
 const selecting = () => String(getSelection()) !== "";
@@ -41,15 +43,18 @@ function comparing({ column, down }) {
   };
 }
 
-function header(one, order) {
+function header(one, order, news, key) {
   const sorted = order.column === one;
   const next = sorted ? (order.down ? one.name : `-${one.name}`) : one.number ? `-${one.name}` : one.name;
   const arrow = sorted ? (order.down ? " ↓" : " ↑") : "";
-  const attributes = { scope: "col", title: one.metric && `${data.metrics[one.metric].label}: ${data.metrics[one.metric].is}`, class: one.number && "number", "aria-sort": sorted ? (order.down ? "descending" : "ascending") : null };
+  const attributes = {
+    scope: "col", class: one.number && "number", "aria-sort": sorted ? (order.down ? "descending" : "ascending") : null,
+    title: one.metric && `${data.metrics[one.metric].label}: ${data.metrics[one.metric].formula}`,
+  };
   const label = one.value
-    ? el("button", { type: "button", id: `sort-${one.name}`, onclick: () => adjust({ sort: next }) }, one.label, arrow)
+    ? el("button", { type: "button", id: `sort-${key}${one.name}`, onclick: () => adjust({ sort: next }) }, one.label, arrow)
     : one.label;
-  return el("th", attributes, label, one.metric && notOf(one.metric));
+  return el("th", attributes, label, news.includes(one) && notOf(one.metric));
 }
 
 function sortSelect(columns, order) {
@@ -65,11 +70,11 @@ function sortSelect(columns, order) {
 
 /** Returns the line that says what a figure does not establish. */
 function notOf(metric) {
-  return el("span", { class: "not" }, `does not say: ${data.metrics[metric].not}`);
+  return el("span", { class: "not" }, `not established: ${data.metrics[metric].not}`);
 }
 
 /** Cards have no header; what the figures do not say stands below them. */
 function noteList(columns) {
-  const lines = columns.filter((one) => one.metric).map((one) => el("li", {}, `${one.label}: `, `does not say ${data.metrics[one.metric].not}`));
+  const lines = columns.map((one) => el("li", {}, `${one.label}: not established: ${data.metrics[one.metric].not}`));
   return lines.length ? el("ul", { class: "legendnotes small quiet" }, lines) : null;
 }

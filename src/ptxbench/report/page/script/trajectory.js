@@ -12,7 +12,8 @@ function turnStrip(cell, trajectory, current) {
     const number = of(turn, "turn");
     const marks = { class: `${tone(cell, turn)}${turn === best ? " bestmark" : ""}`, href: address(["cell", cell.id, trajectory.name, number]) };
     const words = `turn ${number}: ${named(outcomeOf(turn))}${known(trusted(turn)) ? `, ${speed(trusted(turn))}` : ""}${turn === best ? ", the best" : ""}`;
-    return el("a", { ...marks, title: words, "aria-label": words, "aria-current": number === current && "page" }, known(trusted(turn)) ? trusted(turn).toFixed(2) : letters(turn));
+    const shown = known(trusted(turn)) ? trusted(turn).toFixed(2) : letters(turn);
+    return el("a", { ...marks, title: words, "aria-label": `${shown}, ${words}`, "aria-current": number === current && "page" }, shown);
   });
   const end = trajectory.ended;
   return el("div", { class: "strip" }, links, end && el("span", { class: "small quiet" }, `ended before turn ${end.turn}: ${named(end.reason)}`));
