@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import re
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -11,6 +13,8 @@ from ptxbench.app.importing import import_published
 from ptxbench.cli.application import application
 from ptxbench.core.errors import PtxbenchError
 from ptxbench.report.catalogue import FIGURES, TABLES
+
+ROOT = Path(__file__).parents[2]
 
 TABLE = """\
 model,arch,definition,workload_uuid,run,trajectory,turn,reasoning_tokens,outcome,speedup,source_arch_tag,target_instruction
@@ -94,6 +98,14 @@ def test_runs_are_pooled_when_asked_and_only_then(ptxbench, tmp_path):
     (line,) = pooled["rows"]
     assert line["values"]["model"] == "M"
     assert line["values"]["gemm_n7168_k5120"]["unrestricted"] == [1 / 3, 3 / 6, 3 / 6]
+
+
+def test_the_example_in_python_runs(runs, tmp_path, monkeypatch, capsys):
+    page = (ROOT / "docs" / "paper-inventory.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(example.replace("runs/hopper", "runs"), "paper-inventory.md", "exec"), {})
+    assert capsys.readouterr().out.splitlines()[0] == "Models x workloads: correct turns h100 ['M']"
 
 
 def test_evidence_files_give_throughput(ptxbench, tmp_path):

@@ -66,6 +66,22 @@ def test_published_figures_stand_apart_from_rows_with_their_source(two_models, r
     assert all(line.source and "arXiv:2608.17379" in line.source for line in best.published)
 
 
+def test_the_published_ablation_and_token_multiples_stand_below_ours(apart, results):
+    (arms,) = build("arms", apart)
+    shown = {line.values["arm"]: line.values["turn_correctness"] for line in arms.published}
+    assert shown["parameters"].unrestricted[-1] == 0.26
+    assert shown["contracts"].target[-1] == 0.385
+    assert shown["contracts"].unrestricted == (None, None, None)
+    harnesses = build("harnesses", apart)[0]
+    assert [line.values["token_multiple"] for line in harnesses.published] == [3.32, 5.06]
+    success = build("success", apart)[0]
+    (opus,) = [
+        line for line in success.published if (line.values["model"], line.values["task"]) == ("Claude Opus 4.8", "mha_bwd_d128")
+    ]
+    assert opus.values["trajectories_correct"].target == (None, None, 12)
+    assert opus.values["trajectories"] == 12
+
+
 def test_published_figures_of_another_language_are_not_shown(results):
     triton = results.key(language="triton", run="t")
     best = build("models", results.sources((results.turns(triton, a_0="q0.5"), {})))[1]

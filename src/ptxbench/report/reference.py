@@ -7,7 +7,7 @@ from typing import Any
 
 from ptxbench.agent.imports.directory import BASELINES
 from ptxbench.report.groups import Group
-from ptxbench.report.published import Headline, reference_lines
+from ptxbench.report.published import Headline, headlines, reference_lines
 from ptxbench.report.table import Line, Number, Pair, Value
 
 AT = 8
@@ -19,7 +19,11 @@ DEVICES = {"sm_90a": "h100", "sm_100a": "b200"}
 PROFILE = "paper"
 """By whose rules."""
 
-NAMES: dict[str, Any] = {"turn_correctness": ("turn_correctness", "correct_turns"), "best_speedup": ("best_speedup",)}
+NAMES: dict[str, Any] = {
+    "turn_correctness": ("turn_correctness", "correct_turns"),
+    "best_speedup": ("best_speedup",),
+    "trajectories_correct": ("target_trajectories",),
+}
 """What the headline figures call our metrics."""
 
 
@@ -52,6 +56,28 @@ class Published:
                 row[column] = pair_of(one, limits)
         return tuple(Line(values=values, source=source) for (_, source), values in sorted(rows.items(), key=lambda item: item[0]))
 
+    def arms(self, language: str, limits: Sequence[int]) -> tuple[Line, ...]:
+        """Return a row for each arm of the published ablation, which names neither model nor task."""
+        rows: dict[tuple[str, str], dict[str, Pair]] = {}
+        for one in headlines():
+            if one.arm is not None and one.language == language:
+                rows.setdefault((one.arm, place_of(one)), {})[one.metric] = pair_of(one, limits)
+        lines = []
+        for (arm, source), told in rows.items():
+            unknown = (None,) * len(limits)
+            target, every = told.get("target_turn_correctness"), told.get("turn_correctness")
+            pair = Pair(target=target.target if target else unknown, unrestricted=every.unrestricted if every else unknown)
+            lines.append(Line(values={"model": "not named", "arm": arm, "turn_correctness": pair}, source=source))
+        return tuple(lines)
+
+    def token_multiples(self, language: str) -> tuple[Line, ...]:
+        """Return a row for each published token multiple of a coding agent over multi-turn refinement."""
+        return tuple(
+            Line(values={"model": one.model, "harness": "a coding agent", "token_multiple": one.value}, source=place_of(one))
+            for one in headlines()
+            if (one.metric, one.arch, one.language) == ("token_ratio", self.arch, language)
+        )
+
     def notes(self, metric: str, shown: bool) -> tuple[str, ...]:
         """Return what keeps published figures from being compared with one's own. ``shown``: whether there are any."""
         theirs = {"device": DEVICES.get(self.arch, ""), "profile": PROFILE}
@@ -80,9 +106,11 @@ def place_of(one: Headline) -> str:
 
 
 def pair_of(one: Headline, limits: Sequence[int] = (AT,)) -> Pair:
-    """Return a published figure as a cell: unrestricted, at the limit that it was published for."""
-    value: Number = one.value if one.value is None or one.of is None else one.value / one.of
-    return Pair(target=None, unrestricted=tuple(value if k == AT else None for k in limits))
+    """Return a published figure as a cell, at the limit that it was published for; counts of turns as shares, as ours are."""
+    value: Number = one.value if one.value is None or one.metric != "correct_turns" else one.value / (one.of or 1)
+    told, unknown = tuple(value if k == AT else None for k in limits), (None,) * len(limits)
+    is_target = one.metric.startswith("target_")
+    return Pair(target=told if is_target else None, unrestricted=unknown if is_target else told)
 
 
 def _theirs(task: str) -> str:

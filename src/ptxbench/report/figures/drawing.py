@@ -14,8 +14,11 @@ ROWS = alt.NamedData(DATASET)
 PANEL_WIDTH, PANEL_HEIGHT = 200, 150
 """Of one panel, in pixels."""
 
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999999")
-"""Okabe and Ito's colours, which colour-blind readers can tell apart."""
+COLORS = (
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999999"),
+    *("#882255", "#44AA99", "#AA4499", "#117733", "#332288", "#DDCC77", "#661100", "#6699CC"),
+)
+"""Okabe and Ito's colours, which colour-blind readers can tell apart, then Tol's muted ones; after sixteen they repeat."""
 
 OUTCOME_COLORS = {
     "no_code": "#bdbdbd",

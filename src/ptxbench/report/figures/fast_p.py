@@ -32,10 +32,9 @@ def languages(sources: Sources) -> list[Figure]:
     found = []
     for group in comparable(sources.frame, BY_LANGUAGE):
         for own in _by_model(group):
-            model = own.facts["model"]
-            drawn = _of_group("languages", f"Fast_p curves by language: {model}", own, "language")
-            found += [drawn] if drawn and is_compared(own, ["language"]) else []
-    return found
+            if is_compared(own, ["language"]):
+                found.append(_of_group("languages", f"Fast_p curves by language: {own.facts['model']}", own, "language"))
+    return [figure for figure in found if figure]
 
 
 def _by_model(group: Group) -> list[Group]:

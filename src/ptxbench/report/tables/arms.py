@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ptxbench.report.groups import Group, comparable
+from ptxbench.report.reference import Published
 from ptxbench.report.sources import Sources
 from ptxbench.report.table import Column, Line, Table, Value
 from ptxbench.report.tables.at_limits import AtLimits, column, notes_of, of_variant
@@ -42,6 +43,8 @@ def _of_group(group: Group) -> Table:
                 values[f"turn_correctness of {name}"] = at.pair(cell["cell"], "turn_correctness", at.limits[-1:])
         rows.append(Line(values=values))
     last = pooled.limits[-1:]
+    beside = Published(group)
+    published = beside.arms(group.facts["language"], pooled.limits)
     return Table(
         kind="arms",
         title="Pack ablation: arms x prompt variants",
@@ -57,7 +60,8 @@ def _of_group(group: Group) -> Table:
             column("median_speedup", "median_speedup", limits=last),
         ),
         rows=tuple(rows),
-        notes=notes_of(group.frame),
+        published=published,
+        notes=(*notes_of(group.frame), *beside.notes("", bool(published))),
     )
 
 

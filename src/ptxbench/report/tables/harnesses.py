@@ -6,6 +6,7 @@ import polars as pl
 
 from ptxbench.metrics.trajectories import token_multiples, trajectories, trajectory_medians
 from ptxbench.report.groups import Group, comparable
+from ptxbench.report.reference import Published
 from ptxbench.report.sources import Sources
 from ptxbench.report.table import Column, Line, Pair, Table
 from ptxbench.report.tables.at_limits import AtLimits, notes_of
@@ -45,6 +46,9 @@ def _of_group(group: Group) -> Table:
             "token_multiple": multiples.get(cell["cell"]),
         }
         rows.append(Line(values=values))
+    only = () if compared else ("One harness only: nothing to take a multiple of.",)
+    beside = Published(group)
+    published = beside.token_multiples(group.facts["language"])
     return Table(
         kind="harnesses",
         title="Harnesses: the best kernel of a trajectory, and its tokens",
@@ -59,7 +63,8 @@ def _of_group(group: Group) -> Table:
             Column.of("token_multiple", f"tokens over {BASE}", "ratio", "token_multiple"),
         ),
         rows=tuple(rows),
-        notes=(*notes_of(group.frame), *([] if compared else ["One harness only: nothing to take a multiple of."])),
+        published=published,
+        notes=(*notes_of(group.frame), *only, *beside.notes("", bool(published))),
     )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from ptxbench.metrics.by_limit import by_limit
 from ptxbench.metrics.limits import LIMITS
 from ptxbench.report.groups import Group, comparable
+from ptxbench.report.reference import Published, pair_of, place_of
 from ptxbench.report.sources import Sources
-from ptxbench.report.table import Column, Line, Pair, Table
+from ptxbench.report.table import Column, Line, Pair, Table, Value
 from ptxbench.report.tables.at_limits import notes_of
 
 
@@ -36,6 +37,8 @@ def _of_group(group: Group) -> Table:
                 }
             )
         )
+    beside = Published(group)
+    published = _published(group, beside)
     return Table(
         kind="success",
         title="Trajectories with a success",
@@ -55,5 +58,17 @@ def _of_group(group: Group) -> Table:
             Column.of("trajectories_tagged", "tagged in source", "count", "trajectories_tagged", limits=LIMITS),
         ),
         rows=tuple(rows),
-        notes=notes_of(group.frame),
+        published=published,
+        notes=(*notes_of(group.frame), *beside.notes("", bool(published))),
     )
+
+
+def _published(group: Group, beside: Published) -> tuple[Line, ...]:
+    """Return published counts of trajectories whose target instructions executed, by the rule of their source."""
+    lines = []
+    tasks = dict(sorted({cell["task_label"]: cell["task"] for cell in group.cells}.items()))
+    for label, task in tasks.items():
+        for one in beside.of("trajectories_correct", task, group.facts["language"]):
+            values: dict[str, Value] = {"model": one.model, "task": label, "trajectories": one.of}
+            lines.append(Line(values=values | {"trajectories_correct": pair_of(one, LIMITS)}, source=place_of(one)))
+    return tuple(lines)
