@@ -117,9 +117,10 @@ def test_columns_sort_both_ways_with_unknown_values_last(tab, html, cell):
 def test_drilling_down_leads_from_a_run_to_a_turn(tab, html, cell, data):
     page = tab.open(html)
     page.locator("table[aria-label='Runs'] a", has_text="cuda-run").click()
+    page.locator("h1", has_text="cuda-run").wait_for()
     assert rows(page).count() == 1
     rows(page).first.locator("a").click()
-    assert page.locator("h1").inner_text() == "openai/a-model on gemm_n7168_k5120"
+    page.locator("h1", has_text="openai/a-model on gemm_n7168_k5120").wait_for()
     name = cell["trajectories"][0]["name"]
     page.locator("a.row", has_text=name).click()
     page.locator("a.row", has_text="turn 0").click()
@@ -132,7 +133,7 @@ def test_drilling_down_leads_from_a_run_to_a_turn(tab, html, cell, data):
         "turn 0",
     ]
     page.go_back()
-    assert "trajectory" in page.locator("h1").inner_text()
+    page.locator("h1", has_text=f"trajectory {name}").wait_for()
 
 
 def test_a_correct_turn_shows_source_feedback_samples_and_executed_counts(tab, html, cell, data):
