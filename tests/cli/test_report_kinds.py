@@ -116,6 +116,14 @@ def test_evidence_files_give_throughput(ptxbench, tmp_path):
     assert "is no evidence file" in ptxbench("report", "e.json", "--table", "throughput", code=2).stderr
 
 
+def test_the_evidence_that_the_inventory_names_says_something_of_throughput(ptxbench):
+    page = (ROOT / "docs" / "paper-inventory.md").read_text(encoding="utf-8")
+    files = re.findall(r"evidence/\w+/[\w-]+\.json", page)
+    content = json.loads(ptxbench("report", *(str(ROOT / file) for file in files), "--table", "throughput", "--json").stdout)
+    rows = [line["values"]["benchmark"] for table in content["tables"] for line in table["rows"]]
+    assert {Path(file).stem for file in files} == set(rows)
+
+
 def test_what_needs_no_run_is_shown_without_one(ptxbench):
     assert "Gemini 3.1 Pro" in ptxbench("report", "--table", "exposure").stdout
 

@@ -27,8 +27,8 @@ Formats = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help="The overview and tables: table, csv, json or markdown; tables also latex; figures: svg, png, csv or json. Several "
-        "with commas between, where --out is given.",
+        help="The overview and tables: table, csv, json or markdown; tables also latex; figures: svg, png, csv or json (which "
+        "stdout gets unasked). Several with commas between, where --out is given.",
     ),
 ]
 Pool = Annotated[
@@ -68,7 +68,7 @@ curves of two runs as pictures       ptxbench report runs/a runs/b --figure fast
 two runs of the same cells as one    ptxbench report runs/a runs/b --pool run --table models
 every kind in every format           ptxbench report runs/hopper --out results
 a page to look at, send and keep     ptxbench report runs/hopper --html results.html
-what the service's benchmarks say    ptxbench report evidence/cpu/*.json --table throughput
+what the service's benchmarks say    ptxbench report evidence/h200/judge.json --table throughput
 
 Runs that are not comparable (another device, profile, pack, baseline, harness, ...) are never pooled: they come as
 tables of their own, each under its header. Comparable ones are pooled only by --pool. First lines ask for executed
