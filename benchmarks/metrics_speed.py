@@ -5,6 +5,7 @@
 The turns are those of 10,417 cells of 3 prompt variants x 4 trajectories x 8 turns. A Parquet file holds them; the child reads it,
 checks it (``TurnFrame.from_flat``) and computes every figure. Its peak memory is the kernel's figure for the whole child, Python
 and Polars included. ``total_s`` is from the table in memory to the last figure; the median of five runs counts.
+It wants two cores to itself: on a busy machine run it with priority; ``load_before`` says how busy that was.
 """
 
 from __future__ import annotations
