@@ -1,6 +1,7 @@
 """docs/metrics.md: its worked example is computed again, and its definitions are those that reports show."""
 
 import io
+import json
 import re
 from fractions import Fraction
 from pathlib import Path
@@ -93,3 +94,10 @@ def test_every_figure_has_a_definition_that_says_what_it_does_not_establish():
     assert rates <= set(definitions())
     assert all(one.does_not_establish.endswith(".") and "\n" not in one.does_not_establish for one in definitions().values())
     assert len({one.does_not_establish for one in definitions().values()}) == len(definitions())
+
+
+def test_the_page_quotes_its_evidence():
+    evidence = Path(__file__).parents[2] / "evidence" / "cpu" / "metrics-speed.json"
+    figures = json.loads(evidence.read_text(encoding="utf-8"))["figures"]
+    text = f"of {figures['cells']:,} cells took {figures['total_s']:.1f} s on two cores for every figure above, and {figures['peak_mib']} MiB"
+    assert figures["turns"] == 1_000_000 and figures["holds"] and text in PAGE
