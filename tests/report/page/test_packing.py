@@ -38,7 +38,7 @@ def test_a_text_that_is_nearly_another_takes_little_room():
 
 
 def unpacked(text, place):
-    part = base64.b64decode(text[place.start : place.start + place.length])
+    part = base64.b85decode(text[place.start : place.start + place.length].translate(str.maketrans(".:,", "<>&")))
     return json.loads(zlib.decompress(part, -zlib.MAX_WBITS))
 
 
@@ -63,6 +63,10 @@ def test_every_source_and_feedback_comes_back_from_the_packed_text(folders):
 def text_of(lines, ranges):
     pairs = zip(ranges[::2], ranges[1::2], strict=True)
     return "\n".join(line for first, count in pairs for line in lines[first : first + count])
+
+
+def test_packed_text_has_no_character_that_means_something_in_html(folders):
+    assert not set(packed(read_runs(folders)).text) & set("<>&\"'/\\")
 
 
 def test_a_small_budget_leaves_the_best_and_the_last_turn_with_their_sources(folders):

@@ -23,7 +23,7 @@ _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028",
 def document(title: str, data: Mapping[str, Any], details: str = "", *, live: bool = False) -> str:
     """Return the whole page.
 
-    ``data`` is what the page shows at once; ``details`` (base64, see ``packing``) what it unpacks when a turn is opened. A
+    ``data`` is what the page shows at once; ``details`` (see ``packing``) what it unpacks when a turn is opened. A
     ``live`` page asks its own server for those, and is told of new turns.
     """
     style, program = _asset("style.css"), script()

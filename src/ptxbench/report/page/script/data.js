@@ -65,8 +65,7 @@ async function chunk(start, length) {
   await wholeDocument;
   packedDetails ??= document.getElementById("details").textContent;
   const packed = packedDetails.slice(start, start + length);
-  const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  const stream = new Blob([bytesOf(packed)]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   const { pool, trajectories } = JSON.parse(await new Response(stream).text());
   return { pool: pool.split("\n"), trajectories };
 }
@@ -76,6 +75,22 @@ async function fetched(cell, trajectory) {
   const answer = await fetch(`trajectory?${query}`);
   if (!answer.ok) throw new Error(`the server answers ${answer.status}`);
   return answer.json();
+}
+
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%,()*+-;.=:?@^_`{|}~";
+const VALUES = new Uint8Array(128);
+[...DIGITS].forEach((digit, value) => (VALUES[digit.charCodeAt(0)] = value));
+
+/** Returns the bytes of a text in base 85: five digits for four bytes, a rest of n digits for n - 1 bytes. */
+function bytesOf(text) {
+  const bytes = new Uint8Array(Math.floor((text.length * 4) / 5));
+  for (let from = 0, to = 0; from < text.length; from += 5, to += 4) {
+    let value = 0;
+    for (let place = from; place < from + 5; place += 1) value = value * 85 + (place < text.length ? VALUES[text.charCodeAt(place)] : 84);
+    // Places behind the end take nothing.
+    for (let byte = 0; byte < 4; byte += 1) bytes[to + byte] = value >>> (24 - 8 * byte);
+  }
+  return bytes;
 }
 
 /** The details stand at the end of the document, which may not have arrived when the first view is drawn. */
