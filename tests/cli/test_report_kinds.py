@@ -64,9 +64,8 @@ def test_the_help_teaches_by_example(ptxbench):
 
 def test_one_table_goes_to_stdout_in_the_format_asked_for(ptxbench, runs):
     assert ptxbench("report", "runs", "--table", "models").stdout.startswith("Models x workloads: correct turns\n")
-    assert ptxbench("report", "runs", "--table", "models", "--format", "latex").stdout.startswith(
-        "% needs \\usepackage{booktabs,graphicx}\n\\begin{table}"
-    )
+    latex = ptxbench("report", "runs", "--table", "models", "--format", "latex").stdout
+    assert latex.startswith("% needs \\usepackage{booktabs,graphicx}\n\\begin{table}")
     content = json.loads(ptxbench("report", "runs", "--table", "success", "--json").stdout)
     (line,) = content["tables"][0]["rows"]
     assert line["values"]["trajectories_correct"]["unrestricted"] == [0, 1, 1]

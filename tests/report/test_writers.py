@@ -146,9 +146,8 @@ def test_latex_compiles_where_a_tool_is_there(apart, hostile, tmp_path):
     if tool is None:
         pytest.skip("no LaTeX is installed: whether the tables compile was not tried")
     tables = [table_document(kind.name, kind.build(apart), "latex").text for kind in TABLES]
-    preamble = (
-        "\\documentclass{article}\\usepackage[margin=1cm,landscape]{geometry}\\usepackage{booktabs,graphicx}\\begin{document}\n"
-    )
+    packages = "\\usepackage[margin=1cm,landscape]{geometry}\\usepackage{booktabs,graphicx}"
+    preamble = f"\\documentclass{{article}}{packages}\\begin{{document}}\n"
     tables = [text.replace("[t]", "[p]") + "\\clearpage\n" for text in (*tables, table_document("models", hostile, "latex").text)]
     (tmp_path / "x.tex").write_text(preamble + "".join(tables) + "\\end{document}\n", encoding="utf-8")
     command = [tool, "x.tex"] if tool == "tectonic" else [tool, "-interaction=nonstopmode", "-halt-on-error", "x.tex"]
