@@ -40,6 +40,9 @@ def test_each_header_stands_once_before_its_first_use_and_the_program_runs(tree)
     assert subprocess.run([str(folder / "alone")], capture_output=True, text=True, check=True).stdout == "112"
 
 
+DEEP = {f"h{i}_h": f'#include "h{i + 1}.h"\n' for i in range(70)} | {"h70_h": "", "kernel_h": '#include "h0.h"\n'}
+
+
 @pytest.mark.parametrize(
     ("files", "says"),
     [
@@ -48,12 +51,19 @@ def test_each_header_stands_once_before_its_first_use_and_the_program_runs(tree)
         ({"kernel_h": '#include "a.h"\n#include "a.h"\n', "a_h": "int x;\n"}, "no #pragma once"),
         ({"kernel_h": '#ifdef FAST\n#include "a.h"\n#endif\n', "a_h": "#pragma once\n"}, "under #if"),
         ({"kernel_h": "#include HEADER\n"}, "cannot read"),
+        ({"kernel_h": '#include "/etc/passwd"\n'}, "outside the kernel's folder"),
+        ({"in__kernel_h": '#include "../a.h"\n', "a_h": "int x;\n"}, "outside the kernel's folder"),
+        ({"kernel_h": '#inc\\\nlude "a.h"\n', "a_h": "int x;\n"}, "cannot follow"),
+        ({"kernel_h": '%:include "a.h"\n', "a_h": "int x;\n"}, "cannot follow"),
+        ({"kernel_h": '/* first */ #include "a.h"\n', "a_h": "int x;\n"}, "cannot follow"),
+        ({"kernel_h": "#include_next <a.h>\n", "a_h": "int x;\n"}, "cannot follow"),
+        (DEEP, "inside each other"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_one_source_is_refused_with_the_line(tree, files, says):
     folder = tree(**files)
     with pytest.raises(PackError) as caught:
-        amalgamate(folder / "kernel.h", ())
+        amalgamate(next(folder.rglob("kernel.h")), ())
     assert says in caught.value.message and caught.value.next_step
 
 

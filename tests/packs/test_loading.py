@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptxbench.core.errors import PackError
+from ptxbench.packs import lock
 from ptxbench.packs.loading import load
 
 
@@ -80,3 +81,16 @@ def test_an_unknown_pack_device_family_or_variant_is_an_error_with_the_nearest(d
         with pytest.raises(PackError) as caught:
             render(library, **arguments)
         assert names in (caught.value.next_step or "")
+
+
+@pytest.mark.parametrize("name", ["manifest.toml", "packs.lock.json", "contracts/barrier-wait.md"])
+@pytest.mark.parametrize(
+    "text", ["a=" + "[" * 5000, "[" * 100_000, '{"a":' + "9" * 5000 + "}", "+++\na = " + "9" * 5000 + "\n+++\nx\n"]
+)
+def test_what_no_parser_takes_is_an_error_with_a_next_step(data, name, text):
+    (data.root / name).write_text(text)
+    with pytest.raises(PackError) as caught:
+        library = load(data.root)
+        lock.read(library)
+        library.fragment("contracts/barrier-wait")
+    assert name.rpartition("/")[2] in caught.value.message and caught.value.next_step

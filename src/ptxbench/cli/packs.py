@@ -18,7 +18,9 @@ Data = Annotated[
     Path | None, typer.Option("--data", metavar="DIR", help="A folder of pack data in place of the one that comes with ptxbench.")
 ]
 Device = Annotated[str | None, typer.Option("--device", metavar="ID", help="h100 or h200; the pack's first when left out.")]
-ArmName = Annotated[str, typer.Option("--arm", metavar="ARM", help="parameters, wrappers or contracts (the whole pack).")]
+ArmName = Annotated[
+    str, typer.Option("--arm", metavar="ARM", help="parameters, wrappers, representative or contracts (the whole pack).")
+]
 Family = Annotated[str | None, typer.Option("--family", metavar="FAMILY", help="Problem family: gemm, mha_forward, mha_backward.")]
 Variant = Annotated[str, typer.Option("--variant", metavar="NAME", help="Prompt variant of the family; base adds nothing.")]
 Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write to a file instead of stdout.")]

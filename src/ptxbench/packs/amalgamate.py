@@ -14,6 +14,10 @@ from ptxbench.packs.parsing import ANNOTATION, comment_spans
 INCLUDE = DATA / "include"
 """Where ``#include "ptxk/…"`` is found."""
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?P<word>include|ifdef|ifndef|if|endif|pragma)\b(?P<rest>[^\n]*)$")
+_ANY_INCLUDE = re.compile(r"^[ \t]*(?:#|%:|\?\?=)[ \t]*(?:include|include_next|import)\b[^\n]*", re.M)
+"""What the preprocessor takes for an inclusion, once comments are gone and lines are joined."""
+_DEEPEST = 64
+"""Headers inside headers."""
 _TARGET = re.compile(r'[ \t]*(?:"(?P<quoted>[^"\n]+)"|<(?P<angled>[^>\n]+)>)')
 
 
@@ -28,6 +32,8 @@ class Amalgam:
 @dataclass
 class _Walk:
     roots: Sequence[Path]
+    home: Path
+    """The kernel's folder."""
     once: dict[Path, bool] = field(default_factory=dict)
     """Headers that stand in the text, and whether they may be included again without effect."""
     open: list[Path] = field(default_factory=list)
@@ -43,14 +49,28 @@ def amalgamate(kernel: Path, roots: Sequence[Path] = (INCLUDE,)) -> Amalgam:
 
     Raises:
         PackError: a quoted header is not found; headers include each other; a header without ``#pragma once`` is included twice;
-            a header is included under ``#if``, where "once" cannot be decided without a preprocessor.
+            a header is included under ``#if``, where "once" cannot be decided without a preprocessor; a header lies neither below
+            the kernel's folder nor below a root; an inclusion is spelled otherwise than ``#include`` in a line of its own.
 
     """
-    walk = _Walk(roots)
+    source = read_text(kernel)
     kernel = kernel.resolve()
+    walk = _Walk(roots, kernel.parent)
     walk.open.append(kernel)
-    text = "\n".join(_expanded(kernel, read_text(kernel), walk))
+    text = "\n".join(_expanded(kernel, source, walk))
+    _nothing_left(text, walk)
     return Amalgam(re.sub(r"\n{3,}", "\n\n", text).rstrip("\n") + "\n", tuple(walk.names))
+
+
+def _nothing_left(text: str, walk: _Walk) -> None:
+    """Raise ``PackError`` when a compiler would still include one of our headers, by a spelling that was not read."""
+    for begin, end in reversed(comment_spans(text)):
+        text = text[:begin] + " " + text[end:]
+    for match in _ANY_INCLUDE.finditer(text.replace("\\\n", "")):
+        plain = _DIRECTIVE.match(match[0])
+        target = _TARGET.match(plain["rest"]) if plain else None
+        if target is None or target["angled"] is None or _find(walk.home, target["angled"], walk, beside=False) is not None:
+            raise PackError(f"cannot follow {match[0].strip()!r}", next_step='write #include "header" in a line of its own')
 
 
 def _expanded(path: Path, text: str, walk: _Walk) -> Iterator[str]:
@@ -77,7 +97,7 @@ def _included(path: Path, rest: str, line: str, depth: int, number: int, walk: _
     if target is None:
         raise PackError(f"{where}: cannot read {line.strip()!r}", next_step="name the header itself, not a macro")
     name = target["quoted"] or target["angled"]
-    found = _find(path, name, walk.roots, beside=target["quoted"] is not None)
+    found = _find(path.parent, name, walk, beside=target["quoted"] is not None)
     if found is None:
         if target["quoted"]:
             raise PackError(f"{where}: no header {name!r} here", next_step=f"write <{name}> if it is one of the compiler's")
@@ -87,6 +107,10 @@ def _included(path: Path, rest: str, line: str, depth: int, number: int, walk: _
         walk.system |= set() if depth else {name}
         return
     header, shown = found
+    if not any(header.is_relative_to(folder.resolve()) for folder in (walk.home, *walk.roots)):
+        raise PackError(f"{where}: {name} lies outside the kernel's folder", next_step="name its folder with --include")
+    if len(walk.open) > _DEEPEST:
+        raise PackError(f"{where}: more than {_DEEPEST} headers inside each other", next_step="include them beside each other")
     if header in walk.open:
         ring = " -> ".join(one.name for one in [*walk.open[walk.open.index(header) :], header])
         raise PackError(f"{where}: headers include each other: {ring}", next_step="move what both need into a third")
@@ -107,12 +131,15 @@ def _included(path: Path, rest: str, line: str, depth: int, number: int, walk: _
     yield f"// ---- end of {shown}"
 
 
-def _find(path: Path, name: str, roots: Sequence[Path], *, beside: bool) -> tuple[Path, str] | None:
+def _find(folder: Path, name: str, walk: _Walk, *, beside: bool) -> tuple[Path, str] | None:
     """Return a header's real path and the name to show for it."""
-    for folder in [*([path.parent] if beside else []), *roots]:
-        file = (folder / name).resolve()
+    for place in [*([folder] if beside else []), *walk.roots]:
+        try:
+            file = (place / name).resolve()
+        except (OSError, RuntimeError, ValueError):  # links in a ring, a name with a NUL
+            continue
         if file.is_file():
-            for root in roots:
+            for root in walk.roots:
                 if file.is_relative_to(root.resolve()):
                     return file, file.relative_to(root.resolve()).as_posix()
             return file, name

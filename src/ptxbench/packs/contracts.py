@@ -103,5 +103,8 @@ def _exists(test: str, tree: Path | None) -> bool:
 def _functions(path: Path) -> frozenset[str]:
     if not path.is_file():
         return frozenset()
-    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    try:
+        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    except (OSError, SyntaxError, ValueError):
+        return frozenset()
     return frozenset(node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))

@@ -99,10 +99,10 @@ def read(library: Library) -> dict[str, Bundle]:
         where = f"{FOLDER}/{path.name}"
         try:
             bundles[path.stem] = Bundle.model_validate(json.loads(read_text(path)))
-        except json.JSONDecodeError as error:
-            raise PackError(f"{where}: {error}", next_step=REDO) from error
         except ValidationError as error:
             raise PackError(f"{where}: {first_fault(error)}", next_step=REDO) from error
+        except (ValueError, RecursionError) as error:
+            raise PackError(f"{where}: {error}", next_step=REDO) from error
     return bundles
 
 

@@ -117,7 +117,10 @@ class Library:
         path = self.present.get(name)
         if path is None:
             raise _unknown("fragment", name, list(self.present))
-        text, where = read_text(path), path.relative_to(self.root).as_posix()
+        where = path.relative_to(self.root).as_posix()
+        if not path.resolve().is_relative_to(self.root.resolve()):
+            raise PackError(f"{where} is a link out of the data", next_step="put the file itself there")
+        text = read_text(path)
         content = parse_page(text, where) if path.suffix == ".md" else parse_header(text, where)
         if isinstance(content, Page) and content.front.id != path.stem:
             raise PackError(f"{where}: its id is {content.front.id!r}", next_step=f"an id is the file's name: {path.stem!r}")
@@ -129,22 +132,25 @@ def load(root: Path = DATA) -> Library:
     path = root / "manifest.toml"
     try:
         manifest = Manifest.model_validate(tomllib.loads(read_text(path)))
-    except tomllib.TOMLDecodeError as error:
-        raise PackError(f"{path.name}: {error}", next_step="correct the TOML") from error
     except ValidationError as error:
         raise PackError(f"{path.name}: {first_fault(error)}", next_step="correct the key") from error
+    except (ValueError, RecursionError) as error:
+        raise PackError(f"{path.name}: {error}", next_step="correct the TOML") from error
     return Library(root, manifest)
 
 
 def read_text(path: Path) -> str:
     """Return a file's text with Unix line ends and one at its end. Raises ``PackError`` when it cannot be read so."""
     try:
-        data = path.read_bytes()
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise PackError(f"{path.name} is no ordinary file", next_step="name a file")
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise PackError(f"{path.name} is larger than {MOST_BYTES >> 10} KiB", next_step="name a page, a header or a kernel")
         text = data.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise PackError(f"{path.name} cannot be read: {error}", next_step="check the file") from error
-    if len(data) > MOST_BYTES:
-        raise PackError(f"{path.name} is larger than {MOST_BYTES >> 10} KiB", next_step="is this a fragment?")
     lines = text.replace("\r\n", "\n").split("\n")
     return "\n".join(line.rstrip() for line in lines).rstrip("\n") + "\n"
 

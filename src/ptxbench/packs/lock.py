@@ -71,10 +71,10 @@ def read(library: Library) -> Lock | None:
         return None
     try:
         return Lock.model_validate(json.loads(read_text(path)))
-    except json.JSONDecodeError as error:
-        raise PackError(f"{NAME}: {error}", next_step="write it anew: packs check --write-lock") from error
     except ValidationError as error:
         raise PackError(f"{NAME}: {first_fault(error)}", next_step="write it anew: packs check --write-lock") from error
+    except (ValueError, RecursionError) as error:
+        raise PackError(f"{NAME}: {error}", next_step="write it anew: packs check --write-lock") from error
 
 
 def write(library: Library, lock: Lock) -> None:

@@ -114,7 +114,7 @@ class Pack(Record):
         if name == BASE:
             return self.variants[family].get(BASE, ())
         if name not in self.variants[family]:
-            raise _unknown(f"variant of {family}", name, [BASE, *self.variants[family]])
+            raise _unknown(f"variant of {family}", name, list(dict.fromkeys([BASE, *self.variants[family]])))
         return self.variants[family][name]
 
     @property

@@ -123,10 +123,10 @@ def parse_page(text: str, where: str) -> Page:
         raise PackError(f"{where}: no front matter", next_step="begin the page with TOML between two lines of +++")
     try:
         front = FrontMatter.model_validate(tomllib.loads(head[4:]))
-    except tomllib.TOMLDecodeError as error:
-        raise PackError(f"{where}: {error}", next_step="correct the TOML between the +++ lines") from error
     except ValidationError as error:
         raise PackError(f"{where}: {first_fault(error)}", next_step="correct the key between the +++ lines") from error
+    except (ValueError, RecursionError) as error:
+        raise PackError(f"{where}: {error}", next_step="correct the TOML between the +++ lines") from error
     if not rest.strip():
         raise PackError(f"{where}: says nothing below its front matter", next_step="write it, or take it out of the manifest")
     return Page(front, rest.strip("\n") + "\n", text)

@@ -94,6 +94,8 @@ def render(
     if device not in pack.devices:
         close = nearest(device, list(pack.devices)) or list(pack.devices)
         raise PackError(f"the pack {pack_id} is not made for {device!r}", next_step=f"it is for {', '.join(close)}")
+    if device not in DEVICES:
+        raise PackError(f"{device!r} is not in the device table", next_step=f"it has {', '.join(DEVICES)}")
     if arm not in pack.arms:
         arms = ", ".join(one.value for one in pack.arms)
         raise PackError(f"the pack {pack_id} has no arm {arm.value!r}", next_step=f"it has {arms}")

@@ -40,8 +40,10 @@ def snippet(folder: Path, name: str, anchor: str | None, where: str) -> str:
     """
     try:
         check_relative(name)
+        if not (folder / name).resolve().is_relative_to(folder.resolve()):
+            raise ValueError("it is a link to elsewhere")
         text = (folder / name).read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         raise PackError(
             f"{where}: the snippet {name!r} cannot be read: {error}", next_step="snippets lie below schedules/snippets/"
         ) from error
