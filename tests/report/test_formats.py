@@ -289,6 +289,30 @@ def test_another_feedback_or_turn_budget_makes_another_table():
     assert "feedback paper" in heading(groups[1]) and "turns 4" in heading(groups[2])
 
 
+def rows_measured(*measured):
+    """One row per set of what was measured, otherwise alike and without a device of its own."""
+    rows = []
+    for number, one in enumerate(measured):
+        key = KEY.model_copy(update={"run": f"run-{number}", "device": None})
+        rows += summarise([turn("plain-0", 0, Outcome.CORRECT, 1.0, "qualified", key=key)], {key: plan(**one)})
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("name", "one", "other", "words"),
+    [
+        ("device_name", "NVIDIA H200", "NVIDIA H100", "device NVIDIA H100"),
+        ("proof_method", "cupti", "ncu", "proof method ncu"),
+        ("baseline", "cuBLAS 13.1.0", "cuBLAS 13.2.0", "baseline cuBLAS 13.2.0"),
+    ],
+)
+def test_what_was_measured_otherwise_makes_another_table_and_what_was_not_fits(name, one, other, words):
+    groups = comparable_groups(rows_measured({name: None}, {name: one}, {name: other}, {name: one}))
+    assert [[row.key.run for row in group] for group in groups] == [["run-0", "run-1", "run-3"], ["run-2"]]
+    assert words in heading(groups[1]) and words not in heading(groups[0])
+    assert str(one) in heading(groups[0])
+
+
 @pytest.mark.parametrize("format", ["table", "markdown"])
 def test_another_judge_is_said_though_its_hash_is_not_shown(format):
     text = render(rows_with({"judge": "aaaa"}, {"judge": "bbbb"}), format, width=120)

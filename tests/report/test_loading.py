@@ -97,3 +97,33 @@ def test_what_a_trajectory_did_not_reach_belongs_to_its_own_cell(tmp_path):
     (tmp_path / "journal.jsonl").write_text(json.dumps(entry) + "\n")
     planned = load_runs([tmp_path]).planned
     assert {key.workload: len(plan.not_reached) for key, plan in planned.items()} == {"w": 1, "other": 0}
+
+
+@pytest.mark.parametrize(
+    ("sampling", "said"),
+    [
+        ({}, "default"),
+        ({"temperature": None, "seed": 7, "timeout_s": 60.0}, "default"),
+        ({"temperature": 0.0, "top_p": None}, "temperature 0.0"),
+        ({"temperature": 0, "send_reasoning": False}, "send_reasoning False, temperature 0"),
+    ],
+)
+def test_a_sampling_of_zero_is_a_sampling(tmp_path, sampling, said):
+    config = MANIFEST["config"] | {"sampling": sampling}
+    (tmp_path / "run.json").write_text(json.dumps(MANIFEST | {"config": config}))
+    (plan,) = load_runs([tmp_path]).planned.values()
+    assert plan.settings["sampling"] == said
+
+
+@pytest.mark.parametrize(
+    ("changes", "name", "value"),
+    [
+        ({}, "numpy", "unknown"),
+        ({"code": MANIFEST["code"] | {"numpy": "2.3.4"}}, "numpy", "2.3.4"),
+        ({"protocol_version": "0"}, "protocol", "0"),
+    ],
+)
+def test_versions_that_decide_verdicts_are_settings(tmp_path, changes, name, value):
+    (tmp_path / "run.json").write_text(json.dumps(MANIFEST | changes))
+    (plan,) = load_runs([tmp_path]).planned.values()
+    assert plan.settings[name] == value and plan.proof_method is None

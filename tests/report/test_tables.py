@@ -125,6 +125,18 @@ def test_another_baseline_or_version_of_it_keeps_rows_apart(baselines, results):
     assert all(len(t.rows) == 1 for t in tables)
 
 
+@pytest.mark.parametrize(("name", "fact"), [("device_name", "device"), ("proof_method", "proof method")])
+def test_another_device_or_proof_method_keeps_rows_apart_and_an_unknown_one_does_not(results, name, fact):
+    keys = [results.key(device=None, model=model, run=model) for model in "xyz"]
+    planned = {key: results.plan(**{name: value}) for key, value in zip(keys, ("one", None, "other"), strict=True)}
+    made = [row for key in keys for row in results.turns(key, a_0="q0.5 x x x", b_0="x x x x")]
+    tables = build("success", results.sources((made, planned)))
+    assert [([line.values["model"] for line in table.rows], table.facts[fact]) for table in tables] == [
+        (["x", "y"], "one"),
+        (["z"], "other"),
+    ]
+
+
 def test_other_settings_keep_rows_apart(results):
     one, other = results.key(), results.key(model="other", run="o")
     changed = results.plan().model_copy(update={"settings": results.plan().settings | {"feedback": "paper"}})

@@ -83,7 +83,8 @@ class TurnFrame:
     """Turns and cells, checked: each (cell, trajectory, turn) occurs once, and every turn has its cell.
 
     ``cells`` is sorted by ``KEY`` and has beside it ``cell`` (its number), ``target`` (whether its architecture has target
-    instructions), ``n_planned``, ``baseline``, ``device_name`` and ``settings`` (the rest that makes runs comparable, as JSON).
+    instructions), ``n_planned``, ``baseline``, ``device_name``, ``proof_method`` and ``settings`` (the rest that makes runs
+    comparable, as JSON).
     ``turns`` is sorted by cell, trajectory and turn.
     """
 
@@ -190,12 +191,14 @@ def _cells(keys: pl.DataFrame, planned: Mapping[CellKey, Plan]) -> pl.DataFrame:
                 "n_planned": plan.planned_turns,
                 "baseline": plan.baseline,
                 "device_name": plan.device_name,
+                "proof_method": plan.proof_method,
                 "settings": settings_text(plan),
             }
             for key, plan in planned.items()
         ],
         schema={name: pl.String() for name in KEY}
-        | {"n_planned": pl.Int64(), "baseline": pl.String(), "device_name": pl.String(), "settings": pl.String()},
+        | {"n_planned": pl.Int64()}
+        | dict.fromkeys(("baseline", "device_name", "proof_method", "settings"), pl.String()),
     )
     without = [name for name, arch in ARCHITECTURES.items() if not arch.is_gpu]
     return (

@@ -10,6 +10,10 @@ Points = tuple[tuple[float, float], ...]
 """A step curve: each value holds from its p (inclusive) to the next one's."""
 
 
+STOP_RULE, MIXED_VERSIONS = "stops at", "mixed versions"
+"""Settings that only runs have which are comparable with no other (protocol section 7)."""
+
+
 class NotReached(Record):
     """A trajectory that the model's context window ended: ``first`` is the first turn that it did not reach."""
 
@@ -32,6 +36,8 @@ class Plan(Record):
     baseline: str | None = None
     """Library and version that the reference latencies come from."""
     device_name: str | None = None
+    proof_method: str | None = None
+    """How executed instructions were counted; None where nothing was proven."""
     settings: dict[str, str] = Field(default_factory=dict)
     """Everything else that must be equal for rows to be comparable (protocol section 9), by name."""
 
@@ -97,4 +103,5 @@ class Row(Record):
     pace: Pace = Pace()
     baseline: str | None = None
     device_name: str | None = None
+    proof_method: str | None = None
     settings: dict[str, str] = Field(default_factory=dict)

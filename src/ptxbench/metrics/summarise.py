@@ -56,6 +56,7 @@ def _row(key: CellKey, turns: list[Turn], plan: Plan | None) -> Row:
         pace=Pace.of(turns),
         baseline=plan.baseline if plan else None,
         device_name=plan.device_name if plan else None,
+        proof_method=plan.proof_method if plan else None,
         settings=plan.settings if plan else {},
     )
 

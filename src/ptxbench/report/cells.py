@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ptxbench.metrics import LIMITS, AtLimit, Row
+from ptxbench.report.conditions import Marks, marks, together
 
 ABSENT = "–"
 UNDECIDED = "undecided"
-HIDDEN = ("suite", "judge", "pack text")
-"""Settings that keep rows apart and are too long to read in a heading: hashes."""
+HIDDEN = ("protocol", "suite", "judge", "numpy", "pack text")
+"""Settings that keep rows apart and tell a reader little as long as they do not: versions and hashes."""
 
 
 @dataclass(frozen=True)
@@ -73,12 +74,14 @@ def _line(row: Row, *, model: str, task: str) -> TableLine:
 def heading(rows: Sequence[Row]) -> str:
     """Return one line with what the rows have in common beside model and task: what makes them comparable."""
     key = rows[0].key
-    parts = [f"profile {key.protocol}", f"arch {key.arch}", f"device {rows[0].device_name or key.device or 'none'}"]
+    device = next((row.device_name for row in rows if row.device_name), key.device)
+    parts = [f"profile {key.protocol}", f"arch {key.arch}", f"device {device or 'none'}"]
     parts.append(f"language {key.language}")
     parts += [f"{name} {value}" for name in ("pack", "arm", "condition", "checkpoint") if (value := getattr(key, name))]
     parts.append(f"harness {key.harness}")
     baselines = sorted({row.baseline for row in rows if row.baseline})
     parts += [f"{name} {value}" for name, value in rows[0].settings.items() if name not in HIDDEN]
+    parts += sorted({f"proof method {row.proof_method}" for row in rows if row.proof_method})
     parts.append("baseline " + (", ".join(baselines) if baselines else "not measured"))
     return shown(" · ".join(parts))
 
@@ -93,7 +96,18 @@ def comparable_groups(rows: Sequence[Row]) -> list[list[Row]]:
             *row.settings.items(),
         )
         groups.setdefault(same, []).append(row)
-    return list(groups.values())
+    return [found for members in groups.values() for found in together(members, _marks)]
+
+
+def _marks(row: Row) -> Marks:
+    key = row.key
+    return marks(
+        task=key.task,
+        workload=key.workload,
+        baseline=row.baseline,
+        device_name=row.device_name,
+        proof_method=row.proof_method,
+    )
 
 
 def differences(groups: Sequence[Sequence[Row]]) -> str | None:

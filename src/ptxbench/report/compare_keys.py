@@ -7,6 +7,7 @@ from typing import Any
 
 from ptxbench.agent.engine.manifest import Manifest, ManifestCell
 from ptxbench.metrics import Plan
+from ptxbench.report.settings import sampling_of
 from ptxbench.schema import Record
 
 NONE = "none"
@@ -23,9 +24,6 @@ PROTOCOL_KEYS = (
 )
 """Every key of protocol section 9, by the names that people see. ``origin`` parts runs that were made elsewhere from ours, and
 ``mixed versions`` runs that went on with another version of something."""
-
-SAMPLING_ASIDE = ("seed", "timeout_s")
-"""Settings of a request that do not change what answers are like."""
 
 
 class KeyDifference(Record):
@@ -60,7 +58,7 @@ def protocol_values(manifest: Manifest, cell: ManifestCell, plan: Plan, proof_me
         "pack version": cell.knowledge.version if cell.knowledge else _optional(None, made_here),
         "condition": _optional(key.condition, made_here),
         "harness": key.harness,
-        "sampling": _sampling(config) if made_here else None,
+        "sampling": sampling_of(config) if made_here else None,
         "proof method": proof_method,
         "device": key.device or NONE,
         "device name": plan.device_name,
@@ -141,11 +139,6 @@ def _feedback(config: Mapping[str, Any]) -> str | None:
 def _stop_rule(config: Mapping[str, Any]) -> str:
     target = config.get("target_speedup")
     return NONE if target is None else f"speedup {target:g}"
-
-
-def _sampling(config: Mapping[str, Any]) -> str:
-    chosen = {name: value for name, value in (config.get("sampling") or {}).items() if name not in SAMPLING_ASIDE}
-    return ", ".join(f"{name} {value}" for name, value in sorted(chosen.items()) if value not in (None, {}, [])) or "default"
 
 
 def _optional(value: str | None, made_here: bool) -> str | None:

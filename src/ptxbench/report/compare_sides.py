@@ -6,17 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from ptxbench.agent.engine.ledger import STORE_NAME
 from ptxbench.agent.engine.manifest import Manifest, ManifestCell, read_manifest
-from ptxbench.core.errors import StorageError
-from ptxbench.core.store import ContentStore
 from ptxbench.metrics import Plan
 from ptxbench.metrics.tallies import CellTally, cell_tallies
 from ptxbench.report.compare_keys import NONE, other_values, protocol_values
 from ptxbench.report.loading import load_runs
-from ptxbench.schema import CellKey, Evaluation, Turn
+from ptxbench.schema import CellKey, Turn
 
 TELLING = ("model", "checkpoint", "device", "language", "pack", "arm", "condition", "harness", "protocol")
 """What can tell the cells of a place apart within a side, beside the run."""
@@ -53,14 +48,13 @@ def load_side(folders: Iterable[Path]) -> list[SideCell]:
     for folder in found:
         manifest = read_manifest(folder)
         cells += [
-            _cell(folder, manifest, cell, table.planned[cell.key], by_key.get(cell.key, []), tallies[cell.key])
-            for cell in manifest.cells
+            _cell(manifest, cell, table.planned[cell.key], by_key.get(cell.key, []), tallies[cell.key]) for cell in manifest.cells
         ]
     return cells
 
 
-def _cell(folder: Path, manifest: Manifest, cell: ManifestCell, plan: Plan, turns: Sequence[Turn], tally: CellTally) -> SideCell:
-    method = None if manifest.imported else _proof_method(folder, turns) if tally.target else NONE
+def _cell(manifest: Manifest, cell: ManifestCell, plan: Plan, turns: Sequence[Turn], tally: CellTally) -> SideCell:
+    method = plan.proof_method if tally.target or manifest.imported else NONE
     return SideCell(
         key=cell.key,
         plan=plan,
@@ -69,23 +63,6 @@ def _cell(folder: Path, manifest: Manifest, cell: ManifestCell, plan: Plan, turn
         keys=protocol_values(manifest, cell, plan, method),
         beside=other_values(manifest, cell, plan),
     )
-
-
-def _proof_method(folder: Path, turns: Iterable[Turn]) -> str | None:
-    """Return how executed instructions were counted, by the first evaluation that tells; None where none does."""
-    store = ContentStore(folder / STORE_NAME, keep_damaged=True)
-    for turn in turns:
-        if turn.hashes.evaluation is None or turn.proof is None or turn.proof.status == "unknown":
-            continue
-        try:
-            proof = Evaluation.model_validate_json(store.get(turn.hashes.evaluation)).proof
-        except ValidationError:
-            raise StorageError(f"{turn.hashes.evaluation} in the run's store is no evaluation of this version") from None
-        except KeyError:
-            raise StorageError(f"the run's store has lost {turn.hashes.evaluation}") from None
-        if proof is not None and proof.method not in (None, "static"):
-            return proof.method
-    return None
 
 
 def partners(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from ptxbench.metrics.frame import KEY, TurnFrame
+from ptxbench.report.conditions import Marks, marks, together
 
 ROWS = ("model", "checkpoint", "task", "workload", "run")
 """Parts of a key that name rows; all others keep rows apart, unless a table compares them."""
@@ -37,7 +38,7 @@ def comparable(frame: TurnFrame, compares: Sequence[str] = ()) -> list[Group]:
     for cell in frame.cells.rows(named=True):
         same = tuple(cell[name] for name in KEY if name not in (*ROWS, *compares))
         found.setdefault((*same, *_settings(cell, compares).items()), []).append(cell)
-    return [_group(frame, cells, compares) for members in found.values() for cells in _by_baseline(members)]
+    return [_group(frame, cells, compares) for members in found.values() for cells in together(members, _marks)]
 
 
 def _settings(cell: dict[str, Any], compares: Sequence[str]) -> dict[str, str]:
@@ -47,34 +48,20 @@ def _settings(cell: dict[str, Any], compares: Sequence[str]) -> dict[str, str]:
     return settings
 
 
-def _by_baseline(cells: Iterable[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """Return the cells apart where a workload has two baselines, or a library two versions; unmeasured ones fit anywhere."""
-    parts: list[tuple[dict[str, str], list[dict[str, Any]]]] = []
-    for cell in sorted(cells, key=lambda cell: cell["baseline"] is None):
-        marks = {} if cell["baseline"] is None else _marks(cell)
-        for known, members in parts:
-            if all(known.get(name, value) == value for name, value in marks.items()):
-                known.update(marks)
-                members.append(cell)
-                break
-        else:
-            parts.append((marks, [cell]))
-    return [sorted(members, key=lambda cell: cell["cell"]) for _, members in parts]
-
-
-def _marks(cell: dict[str, Any]) -> dict[str, str]:
-    library = cell["baseline"].partition(" ")[0]
-    return {f"of {library}": cell["baseline"], f"on {cell['task']}@{cell['workload']}": cell["baseline"]}
+def _marks(cell: Mapping[str, Any]) -> Marks:
+    return marks(**{name: cell[name] for name in ("task", "workload", "baseline", "device_name", "proof_method")})
 
 
 def _group(frame: TurnFrame, cells: list[dict[str, Any]], compares: Sequence[str]) -> Group:
     head = cells[0]
-    devices = sorted({cell["device_name"] for cell in cells if cell["device_name"]})
-    facts = {"profile": head["protocol"], "arch": head["arch"], "device": ", ".join(devices) or head["device"] or "none"}
+    device = next((cell["device_name"] for cell in cells if cell["device_name"]), head["device"])
+    facts = {"profile": head["protocol"], "arch": head["arch"], "device": device or "none"}
     for name in ("language", "pack", "arm", "condition", "harness"):
         if name not in compares and head[name]:
             facts[name] = head[name]
     facts |= _settings(head, compares)
+    method = next((cell["proof_method"] for cell in cells if cell["proof_method"]), None)
+    facts |= {"proof method": method} if method else {}
     facts["baseline"] = ", ".join(sorted({cell["baseline"] for cell in cells if cell["baseline"]})) or "not measured"
     return Group(frame.only(pl.col("cell").is_in([cell["cell"] for cell in cells])), facts)
 

@@ -14,6 +14,7 @@ from ptxbench.agent.engine.manifest import MANIFEST_NAME, Manifest, ManifestCell
 from ptxbench.core.errors import StorageError, UsageError
 from ptxbench.core.store import ContentStore
 from ptxbench.metrics import NotReached, Plan
+from ptxbench.report.settings import settings_of
 from ptxbench.schema import CellKey, Evaluation, Turn
 
 
@@ -53,7 +54,8 @@ def _plans(folder: Path, manifest: Manifest, turns: list[Turn], gaps: list[EndSt
     plans: dict[CellKey, Plan] = {}
     for cell in manifest.cells:
         key = cell.key
-        judged = _an_evaluation(store, [turn for turn in turns if turn.key == key])
+        own = [turn for turn in turns if turn.key == key]
+        judged = _an_evaluation(store, own)
         ends = [gap for gap in gaps if (gap.place.task, gap.place.workload, gap.place.arch) == (key.task, key.workload, key.arch)]
         counts = _counts(folder, manifest, cell)
         plans[key] = Plan(
@@ -66,40 +68,10 @@ def _plans(folder: Path, manifest: Manifest, turns: list[Turn], gaps: list[EndSt
             ),
             baseline=manifest.imported.baseline if manifest.imported else _baseline(judged),
             device_name=judged.device.name if judged and judged.device else None,
-            settings=_settings(manifest, cell),
+            proof_method=None if manifest.imported else _proof_method(store, own),
+            settings=settings_of(manifest, cell),
         )
     return plans
-
-
-def _settings(manifest: Manifest, cell: ManifestCell) -> dict[str, str]:
-    """Return what else makes runs comparable (protocol section 9), in a few characters each."""
-    if manifest.imported:
-        return {"origin": f"imported {manifest.imported.form} table", "turns": str(manifest.config.get("turns"))}
-    config = manifest.config
-    sampling = {
-        name: value for name, value in (config.get("sampling") or {}).items() if name not in ("seed", "timeout_s") and value
-    }
-    return {
-        "feedback": f"{config.get('feedback')}{' with counters' if config.get('profile_feedback') else ''}",
-        "history": str(config.get("history")),
-        "turns": str(config.get("turns")),
-        "sampling": ", ".join(f"{name} {value}" for name, value in sorted(sampling.items())) or "default",
-        "suite": manifest.suite.partition(":")[2][:8],
-        "judge": (manifest.code.judge or "unknown")[:8],
-        "pack text": "none" if cell.knowledge is None else cell.knowledge.version.partition(":")[2][:8],
-    } | _caveats(manifest)
-
-
-def _caveats(manifest: Manifest) -> dict[str, str]:
-    """Return what takes a run out of comparison, in words that a heading shows; nothing for an ordinary run."""
-    caveats = {}
-    target = manifest.config.get("target_speedup")
-    if target is not None:
-        caveats["stops at"] = f"speedup {target:g} (not comparable)"
-    if manifest.accepted:
-        changed = dict.fromkeys(f"{change.field} after turn {change.turns_done}" for change in manifest.accepted)
-        caveats["mixed versions"] = f"{', '.join(changed)} (not comparable)"
-    return caveats
 
 
 def _counts(folder: Path, manifest: Manifest, cell: ManifestCell) -> dict[str, Any]:
@@ -115,16 +87,29 @@ def _counts(folder: Path, manifest: Manifest, cell: ManifestCell) -> dict[str, A
 
 def _an_evaluation(store: ContentStore, turns: list[Turn]) -> Evaluation | None:
     """Return the evaluation that says most about where a cell was measured: one with a reference latency if there is one."""
-    evaluated = [turn for turn in turns if turn.hashes.evaluation is not None]
-    timed = [turn for turn in evaluated if turn.reference_us is not None]
-    for turn in (timed or evaluated)[:1]:
-        try:
-            return Evaluation.model_validate_json(store.get(turn.hashes.evaluation or ""))
-        except ValidationError:
-            raise StorageError(f"{turn.hashes.evaluation} in the run's store is no evaluation of this version") from None
-        except KeyError:
-            raise StorageError(f"the run's store has lost {turn.hashes.evaluation}") from None
+    evaluated = [turn.hashes.evaluation for turn in turns if turn.hashes.evaluation is not None]
+    timed = [turn.hashes.evaluation for turn in turns if turn.hashes.evaluation is not None and turn.reference_us is not None]
+    return next((_evaluation(store, digest) for digest in timed or evaluated), None)
+
+
+def _proof_method(store: ContentStore, turns: list[Turn]) -> str | None:
+    """Return how executed instructions were counted, by the first evaluation that tells; None where none does."""
+    for turn in turns:
+        if turn.hashes.evaluation is None or turn.proof is None or turn.proof.status == "unknown":
+            continue
+        proof = _evaluation(store, turn.hashes.evaluation).proof
+        if proof is not None and proof.method not in (None, "static"):
+            return proof.method
     return None
+
+
+def _evaluation(store: ContentStore, digest: str) -> Evaluation:
+    try:
+        return Evaluation.model_validate_json(store.get(digest))
+    except ValidationError:
+        raise StorageError(f"{digest} in the run's store is no evaluation of this version") from None
+    except KeyError:
+        raise StorageError(f"the run's store has lost {digest}") from None
 
 
 def _baseline(evaluation: Evaluation | None) -> str | None:
