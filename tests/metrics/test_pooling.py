@@ -11,6 +11,8 @@ from ptxbench.metrics.frame import TurnFrame
 from ptxbench.metrics.intervals import intervals_by_limit
 from ptxbench.metrics.pooling import pooled
 
+MEASURED = {"device_name": "NVIDIA H200", "proof_method": "cupti"}
+
 
 @pytest.fixture
 def two_tasks(make_turn):
@@ -18,7 +20,7 @@ def two_tasks(make_turn):
 
     def make(**more):
         keys = [make_turn.key.model_copy(update={"task": task}) for task in ("gqa_decode", "gqa_prefill")]
-        plans = dict.fromkeys(keys, Plan(variants=("a",), trajectories=1, turns=4, baseline="FlashInfer 0.6.14"))
+        plans = dict.fromkeys(keys, Plan(variants=("a",), trajectories=1, turns=4, baseline="FlashInfer 0.6.14", **MEASURED))
         plans[keys[1]] = plans[keys[1]].model_copy(update=more)
         turns = [make_turn("a-0", n, "correct", speedup, "qualified", key=keys[0]) for n, speedup in enumerate((0.5, 1.0))]
         turns += [make_turn("a-0", n, outcome, 0.75, key=keys[1]) for n, outcome in enumerate(("timeout", "correct", "timeout"))]
@@ -69,11 +71,28 @@ def test_nothing_else_is_pooled_over(two_tasks, column):
         ({"baseline": "cuDNN 9.20.0"}, "baseline"),
         ({"device_name": "NVIDIA H100"}, "device_name"),
         ({"settings": {"history": "none"}}, "settings"),
+        ({"proof_method": "ncu"}, "proof_method"),
     ],
 )
 def test_other_conditions_are_not_pooled(two_tasks, more, said):
     with pytest.raises(UsageError, match=f"1 groups of cells differ in {said} and may not be pooled"):
         pooled(two_tasks(**more), ["task"])
+
+
+@pytest.mark.parametrize("name", ["baseline", "device_name", "proof_method"])
+def test_a_cell_in_which_nothing_was_measured_fits_those_where_something_was(two_tasks, name):
+    (cell,) = pooled(two_tasks(**{name: None}), ["task"]).cells.to_dicts()
+    assert {name: cell[name] for name in ("baseline", *MEASURED)} == {"baseline": "FlashInfer 0.6.14"} | MEASURED
+
+
+@pytest.mark.parametrize("caveat", ["stops at", "mixed versions"])
+def test_runs_that_are_comparable_with_no_other_are_not_pooled(make_turn, caveat):
+    keys = [make_turn.key.model_copy(update={"run": run}) for run in "xy"]
+    plan = Plan(variants=("a",), trajectories=1, turns=1, settings={caveat: "… (not comparable)"})
+    frame = TurnFrame.of([make_turn(key=key) for key in keys], dict.fromkeys(keys, plan))
+    with pytest.raises(UsageError, match=f"{caveat} are not comparable"):
+        pooled(frame, ["run"])
+    assert pooled(frame, ["task"]).cells.height == 2, "a cell alone is pooled with nothing"
 
 
 def test_pooling_loses_no_turn(two_tasks):
