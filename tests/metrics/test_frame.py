@@ -14,6 +14,7 @@ from ptxbench.metrics.by_turn import outcomes_by_turn
 from ptxbench.metrics.curves import fast_p_curves
 from ptxbench.metrics.frame import TurnFrame
 from ptxbench.metrics.intervals import intervals_by_limit
+from ptxbench.metrics.tallies import cell_tallies
 from ptxbench.metrics.turn_columns import Resources
 from ptxbench.schema import TokenCount
 
@@ -117,6 +118,18 @@ def test_turns_that_occur_twice_are_refused_with_the_list(make_turn):
     with pytest.raises(UsageError, match=r"2 turns occur more than once: r/gemm/a-0/1, r/gemm/a-0/2") as caught:
         TurnFrame.of(turns)
     assert caught.value.details["duplicates"] == ["r/gemm/a-0/1", "r/gemm/a-0/2"]
+
+
+@pytest.mark.parametrize("count", [summarise, cell_tallies, TurnFrame.of])
+def test_a_trajectory_that_goes_on_after_its_end_is_refused_alike(make_turn, count):
+    gap = NotReached(trajectory="a-0", variant="a", first=2)
+    plan = Plan(variants=("a",), trajectories=2, turns=4, not_reached=(gap,))
+    count([make_turn(turn=n) for n in range(2)], {make_turn.key: plan})
+    with pytest.raises(UsageError, match=r"1 turns occur more than once: r/gemm/a-0/3") as caught:
+        count([make_turn(turn=n) for n in (0, 1, 3)], {make_turn.key: plan})
+    assert caught.value.details["duplicates"] == ["r/gemm/a-0/3"]
+    with pytest.raises(UsageError, match=r"2 turns occur more than once: r/gemm/a-0/2, r/gemm/a-0/3"):
+        count([], {make_turn.key: plan.model_copy(update={"not_reached": (gap, gap)})})
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ class TurnFrame:
         """Return the frame of turn records, with every cell of ``planned`` even when it has no turn yet.
 
         ``resources`` says by evaluation hash what a kernel used (``Resources.of``), ``gates`` by source hash whether it passed
-        the equivalence gate. Raises ``UsageError`` when a turn occurs twice, with the list.
+        the equivalence gate. Raises ``UsageError`` when a turn occurs twice, or though it was not reached, with the list.
         """
         columns = turn_columns(turns, planned or {}, resources or {}, gates or {})
         return cls.from_flat(pl.DataFrame(columns, schema={name: FLAT_COLUMNS[name] for name in columns or FLAT_COLUMNS}), planned)

@@ -6,7 +6,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from ptxbench.metrics.duplicates import refuse_duplicates
+from ptxbench.metrics.duplicates import refuse_repeated
 from ptxbench.metrics.fast_p import UNKNOWN, fast_p
 from ptxbench.metrics.limits import LIMITS, at_limit, not_reached_below
 from ptxbench.metrics.rows import Curves, NotReached, Plan, Row
@@ -20,10 +20,11 @@ GPU_STAGES = ("sanitize", "compare", "time", "prove", "mutate", "counters", "deb
 def summarise(turns: Sequence[Turn], planned: Mapping[CellKey, Plan] | None = None) -> list[Row]:
     """Return one row per cell, in the order of their keys, with every cell of ``planned`` even when it has no turn yet.
 
-    A cell without a plan is taken to be complete as it is. Raises ``UsageError`` when a turn occurs twice, with the list.
+    A cell without a plan is taken to be complete as it is. Raises ``UsageError`` when a turn occurs twice, or though it
+    was not reached, with the list.
     """
-    _refuse_duplicates(turns)
     plans = dict(planned or {})
+    refuse_repeated(turns, plans)
     cells: dict[CellKey, list[Turn]] = {key: [] for key in plans}
     for turn in turns:
         cells.setdefault(turn.key, []).append(turn)
@@ -59,11 +60,6 @@ def _row(key: CellKey, turns: list[Turn], plan: Plan | None) -> Row:
         proof_method=plan.proof_method if plan else None,
         settings=plan.settings if plan else {},
     )
-
-
-def _refuse_duplicates(turns: Sequence[Turn]) -> None:
-    counted = Counter((turn.key, turn.trajectory, turn.turn) for turn in turns)
-    refuse_duplicates(sorted(f"{key.run}/{key.task}/{name}/{index}" for (key, name, index), count in counted.items() if count > 1))
 
 
 def _n_by_variant(turns: Iterable[Turn], gaps: Iterable[NotReached], length: int) -> Counter[str | None]:

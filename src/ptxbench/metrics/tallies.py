@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ptxbench.metrics.duplicates import refuse_duplicates
+from ptxbench.metrics.duplicates import refuse_repeated
 from ptxbench.metrics.limits import LIMITS, not_reached_below
 from ptxbench.metrics.rows import Plan
 from ptxbench.metrics.verdicts import has_target_instructions, is_correct, is_decided, is_qualified, is_unproven
@@ -71,13 +70,13 @@ def cell_tallies(turns: Iterable[Turn], planned: Mapping[CellKey, Plan]) -> dict
     """Return the tallies of every cell that has turns or a plan.
 
     The figures that follow from them are those of ``summarise``: same N, limits, proofs and trusted speedups. Raises
-    ``UsageError`` when a turn occurs twice, with the list.
+    ``UsageError`` when a turn occurs twice, or though it was not reached, with the list.
     """
+    every = list(turns)
+    refuse_repeated(every, planned)
     by_cell: dict[CellKey, list[Turn]] = {key: [] for key in planned}
-    for turn in turns:
+    for turn in every:
         by_cell.setdefault(turn.key, []).append(turn)
-    counted = Counter((key, turn.trajectory, turn.turn) for key, rows in by_cell.items() for turn in rows)
-    refuse_duplicates(sorted(f"{key.run}/{key.task}/{name}/{at}" for (key, name, at), count in counted.items() if count > 1))
     return {key: _cell(key, rows, planned.get(key)) for key, rows in by_cell.items()}
 
 
