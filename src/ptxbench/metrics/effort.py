@@ -28,11 +28,27 @@ def effort_of_trajectories(frame: TurnFrame) -> pl.DataFrame:
 def effort_to_first(frame: TurnFrame) -> pl.DataFrame:
     """Return one row per cell and ``goal``: ``reached`` of ``trajectories``, and for each of ``MEANS`` two figures.
 
+    ``reached`` is null where nothing was put to the goal: no turn of the cell through the gate, or no target instructions to prove.
     ``median_*`` is over the trajectories that reached the goal: what a success took. ``per_success_*`` is all that was spent
     before a trajectory's first success, by those that never had one too, over the number of successes: what to expect when one
     starts again until it works. Both are null without a success, and where what was spent is not known of one that counts.
     """
-    return pl.concat([_summary(paths) for paths in _by_goal(frame)]).sort("cell", "goal")
+    asked = (
+        frame.turns.lazy()
+        .group_by("cell")
+        .agg(pl.col("gate_passed").is_not_null().any().alias("gated"))
+        .join(frame.cells.lazy().select("cell", "target"), on="cell")
+    )
+    put_to = pl.when(goal="proven").then("target").when(goal="gate_passing").then("gated").otherwise(True)
+    return (
+        pl.concat([_summary(paths) for paths in _by_goal(frame)])
+        .lazy()
+        .join(asked, on="cell")
+        .with_columns(pl.when(put_to).then("reached").alias("reached"))
+        .drop("gated", "target")
+        .sort("cell", "goal")
+        .collect()
+    )
 
 
 def _summary(paths: pl.DataFrame) -> pl.DataFrame:

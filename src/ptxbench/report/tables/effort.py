@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from ptxbench.metrics.effort import MEANS, effort_to_first
 from ptxbench.report.groups import Group, comparable
 from ptxbench.report.sources import Sources
@@ -24,11 +22,10 @@ def effort(sources: Sources) -> list[Table]:
 
 def _of_group(group: Group) -> Table:
     cells = {cell["cell"]: cell for cell in group.cells}
-    gated = set(group.frame.turns.filter(pl.col("gate_passed").is_not_null()).get_column("cell"))
     rows = []
     for row in effort_to_first(group.frame).rows(named=True):
         cell = cells[row["cell"]]
-        if (row["goal"] == "proven" and not cell["target"]) or (row["goal"] == "gate_passing" and row["cell"] not in gated):
+        if row["reached"] is None:
             continue
         values: dict[str, Value] = {
             "model": cell["model_label"],
