@@ -229,10 +229,22 @@ def test_keys_walk_through_turns_rows_and_levels(tab, html, cell, turn_with_a_pa
     page.locator("#diff").wait_for()
     page.keyboard.press("u")
     page.wait_for_function("here => location.hash === here", arg=turn_with_a_past.rpartition("/")[0])
+    page.keyboard.press("/")
+    assert page.evaluate("[location.hash, document.activeElement.id]") == ["#/", "filter-text"]
+    page.keyboard.press("Escape")
     page.keyboard.press("?")
     assert page.locator("dialog").is_visible() and "turn before" in page.locator("dialog").inner_text()
     page.keyboard.press("Escape")
     assert not page.locator("dialog").is_visible()
+
+
+def test_arrows_in_a_source_scroll_it_and_turn_no_page(tab, html, turn_with_a_past):
+    page = tab.open(html, turn_with_a_past)
+    page.locator(".code").first.focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowDown")
+    page.locator("h1", has_text=f"Turn {turn_with_a_past.rpartition('/')[2]}:").wait_for()
+    assert page.url.endswith(turn_with_a_past)
 
 
 def test_the_curve_is_read_at_a_threshold_by_pointer_and_by_keys(tab, html, cell):

@@ -12,19 +12,16 @@ function onKey(event) {
     if (event.key === "Escape") event.target.blur();
     return;
   }
+  // A part that scrolls by itself keeps its arrows.
+  if (event.key.startsWith("Arrow") && event.target.closest?.("[role=region]")) return;
   const act = { "/": toFilter, "?": showKeys, t: nextTheme, u: up, d: toggleDiff, ArrowLeft: () => turnBy(-1), ArrowRight: () => turnBy(1), ArrowUp: () => rowBy(-1), ArrowDown: () => rowBy(1) }[event.key];
   if (act && act() !== false) event.preventDefault();
 }
 
 function toFilter() {
-  const field = document.getElementById("filter-text");
-  if (field) field.select();
-  else {
-    go(address([]));
-    wantsFilter = true;
-  }
+  if (!document.getElementById("filter-text")) go(address([]));
+  document.getElementById("filter-text").select();
 }
-let wantsFilter = false;
 
 function up() {
   if (route.path.length === 0) return false;

@@ -1,7 +1,8 @@
 // From an address to what is shown.
 
 function draw({ keepFocus = false } = {}) {
-  route = parsed(location.hash);
+  drawnHash = location.hash;
+  route = parsed(drawnHash);
   const main = document.getElementById("main");
   const focused = keepFocus && document.activeElement?.id ? document.activeElement : null;
   const selection = focused?.type === "search" ? [focused.selectionStart, focused.selectionEnd] : null;
@@ -13,10 +14,6 @@ function draw({ keepFocus = false } = {}) {
     const same = document.getElementById(focused.id);
     same?.focus({ preventScroll: true });
     if (selection) same?.setSelectionRange(...selection);
-  }
-  if (wantsFilter && document.getElementById("filter-text")) {
-    wantsFilter = false;
-    document.getElementById("filter-text").focus();
   }
 }
 
@@ -44,10 +41,7 @@ index();
 setTheme(stored("ptxbench-theme"));
 draw();
 requestAnimationFrame(() => performance.mark("drawn"));
-window.addEventListener("hashchange", () => {
-  draw();
-  window.scrollTo(0, 0);
-});
+window.addEventListener("hashchange", arrive);
 document.addEventListener("keydown", onKey);
 document.getElementById("theme").addEventListener("click", nextTheme);
 document.getElementById("help").addEventListener("click", showKeys);

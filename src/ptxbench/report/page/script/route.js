@@ -40,10 +40,19 @@ function spelt(path, query, changes) {
   return `#/${path.map(encodeURIComponent).join("/")}${text ? `?${text}` : ""}`;
 }
 
+/** Goes to an address at once: a key that comes before the browser's own event finds the new place. */
 function go(hash) {
-  if (location.hash === hash) draw();
-  else location.hash = hash;
+  location.hash = hash;
+  arrive();
 }
+
+/** Shows the present address from its top, unless it is shown already. */
+function arrive() {
+  if (location.hash === drawnHash) return;
+  draw();
+  window.scrollTo(0, 0);
+}
+let drawnHash = null;
 
 /** Changes the query without a step in the browser's history: orders and filters are no places. */
 function adjust(changes) {

@@ -80,6 +80,13 @@ function turnFacts(turn, found) {
   ]);
 }
 
+/** Returns the differences of two sources, file by file; one that only one of them has is new or gone. */
+function changedFiles(before, after) {
+  const text = (files, path) => files.find((one) => one.path === path)?.text ?? "";
+  const paths = new Set([...before, ...after].map((file) => file.path));
+  return [...paths].map((path) => diffView(path, text(before, path), text(after, path)));
+}
+
 /** The source, or its difference to the turn before (or to whichever turn is chosen). */
 function codePart(held, found) {
   const mine = held.sources[found.source];
@@ -95,6 +102,6 @@ function codePart(held, found) {
   return el("section", {}, el("h2", {}, "Source"),
     others.length > 0 && el("div", { class: "step" }, choice("What is shown", options, diff ? "diff" : "source", (show) => adjust({ show: show === "diff" ? "diff" : null })),
       el("label", { class: "small" }, "compared with ", select)),
-    diff ? mine.map((file) => diffView(file.path, held.sources[base.source].find((one) => one.path === file.path)?.text ?? "", file.text))
+    diff ? changedFiles(held.sources[base.source], mine)
       : mine.map((file) => sourceView(file, marks)));
 }
