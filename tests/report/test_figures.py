@@ -67,6 +67,16 @@ def test_published_speedups_are_dashed_marks_with_their_source(two_models):
     assert any("not comparable with these rows" in note for note in figure.notes)
 
 
+@pytest.mark.parametrize(
+    ("words", "low"),
+    [("q0.5 n0.5 x x", None), ("q0.5 u0.75 x x", "Fast_p^Inst"), ("q0.5 n0.75 ? x", "Fast_p^Inst and Fast_p")],
+)
+def test_curves_that_unknown_turns_could_raise_are_said_to_be_lower_bounds(results, words, low):
+    (figure,) = KINDS["fast_p"].build(results.sources((results.turns(results.key(), a_0=words), {})))
+    said = [note for note in figure.notes if note.startswith("Lower bounds")]
+    assert said == ([] if low is None else [f"Lower bounds: {low}, which undecided turns or unknown proofs could raise."])
+
+
 def test_no_panel_of_zeros_stands_for_proofs_that_nobody_has(results):
     imported = results.sources((results.turns(results.key(), a_0="u0.5 u0.7 x x"), {}))
     (figure,) = KINDS["fast_p"].build(imported)

@@ -160,6 +160,16 @@ def test_the_table_says_what_was_not_decided(static):
     assert "3 turns could not be decided where the run was made" in text
 
 
+@pytest.mark.parametrize("format", ["table", "markdown"])
+def test_a_target_rate_that_unknown_proofs_could_raise_is_a_lower_bound(format):
+    turns = [turn("plain-0", n, Outcome.CORRECT, 1.0, proof) for n, proof in enumerate(("unknown", "not_executed"))]
+    text = render(summarise(turns, {KEY: plan(trajectories=1)}), format, width=160)
+    assert "≥0.0 / ≥0.0 / ≥0.0" in text and "(100.0 / 100.0 / 100.0)" in text
+    assert "1 correct turns have an unknown proof" in text
+    known = render(summarise(turns[1:], {KEY: plan(trajectories=1)}), format, width=160)
+    assert "≥" not in known
+
+
 def test_the_table_shows_what_is_missing():
     rows = summarise([turn("plain-0", 0, Outcome.CORRECT, 1.0, "unknown")], {KEY: plan()})
     text = render(rows, "table", width=160)

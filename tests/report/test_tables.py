@@ -7,6 +7,7 @@ from ptxbench.metrics.definitions import definitions
 from ptxbench.report.catalogue import FIGURES, TABLES, chosen
 from ptxbench.report.groups import comparable
 from ptxbench.report.table import Pair
+from ptxbench.report.writers.texts import body
 
 KINDS = {kind.name: kind for kind in TABLES}
 
@@ -49,6 +50,23 @@ def test_turns_not_reached_and_undecided_are_in_n_and_said(two_models, results):
     assert cell.undecided == (0, 1, 1)
     assert any("1 turn not decided" in note for note in table.notes)
     assert any("2 turns not reached" in note for note in table.notes)
+
+
+def test_fast_p_is_a_lower_bound_where_turns_are_undecided_or_unproven(results):
+    (table,) = build("fast_p", results.sources((results.turns(results.key(), a_0="q0.5 u0.75 ? x"), {})))
+    (line,) = table.rows
+    assert (line.values["p=0"].undecided, line.values["p=0"].unproven) == ((1,), (1,))
+    (row_lines,) = [cells for _, cells in body(table)]
+    assert row_lines[2] == ("≥25.0", "(≥50.0)")
+
+
+def test_runs_of_more_than_eight_turns_say_what_fast_p_is_of(results):
+    said = "Fast_p is of all turns, up to {} of a trajectory"
+    for turns, told in ((8, False), (9, True)):
+        sources = results.sources((results.turns(results.key(), a_0=" ".join(["q0.5"] * turns)), {}))
+        (table,), (figure,) = build("fast_p", sources), chosen(FIGURES, ["fast_p"], "figure")[0].build(sources)
+        for notes in (table.notes, figure.notes):
+            assert any(said.format(turns) in note for note in notes) is told
 
 
 def test_the_header_names_device_pack_and_each_baseline_with_its_version(two_models):

@@ -59,7 +59,7 @@ def _line(row: Row, *, model: str, task: str) -> TableLine:
         task=task,
         turns=str(row.n_planned) if row.complete else f"{row.n_evaluated} of {row.n_planned}",
         correctness=(
-            _triplet(row, [_rate(at, at.target_turn_correctness) for at in _limits(row)]),
+            _triplet(row, [_rate(at, at.target_turn_correctness, at.unknown_proofs) for at in _limits(row)]),
             _in_parentheses(_triplet(row, [_rate(at, at.turn_correctness) for at in _limits(row)])),
         ),
         best=(
@@ -131,7 +131,9 @@ def notes(rows: Sequence[Row]) -> list[str]:
         )
     unknown = sum(row.at[last].unknown_proofs for row in rows)
     if unknown:
-        lines.append(f"{unknown} correct turns have an unknown proof; they are in N and not in the first line.")
+        lines.append(
+            f"{unknown} correct turns have an unknown proof; they are in N, and not in the first line, which may be higher (≥)."
+        )
     paces = [pace for row in rows if (pace := _pace(row))]
     if paces:
         lines.append(f"A turn: {paces[0]}." if len(set(paces)) == 1 else f"A turn, by row: {'; '.join(paces)}.")
@@ -158,10 +160,11 @@ def _triplet(row: Row, texts: Sequence[str]) -> str:
     return texts[0] if len(set(texts)) == 1 and texts[0] in (ABSENT, UNDECIDED) else " / ".join(texts)
 
 
-def _rate(at: AtLimit, rate: float | None) -> str:
+def _rate(at: AtLimit, rate: float | None, unknown_proofs: int = 0) -> str:
+    """Return a rate in percent, marked where undecided turns or unknown proofs could raise it."""
     if rate is None:
         return UNDECIDED if at.undecided_turns and at.turn_correctness is None else ABSENT
-    return f"{'≥' if at.undecided_turns else ''}{100 * rate:.1f}"
+    return f"{'≥' if at.undecided_turns or unknown_proofs else ''}{100 * rate:.1f}"
 
 
 def _speedup(value: float | None) -> str:

@@ -14,7 +14,7 @@ from ptxbench.report.figures.drawing import COLORS, PANEL_HEIGHT, PANEL_WIDTH, R
 from ptxbench.report.groups import Group, comparable
 from ptxbench.report.reference import Published, place_of
 from ptxbench.report.sources import Sources
-from ptxbench.report.tables.at_limits import notes_of
+from ptxbench.report.tables.at_limits import notes_of, notes_on_curves, turns_that_could_raise
 from ptxbench.report.tables.side_by_side import BY_LANGUAGE, is_compared
 
 PANELS: dict[Hits, str] = {"fast_p_inst": "Fast_p^Inst", "fast_p": "Fast_p"}
@@ -62,6 +62,8 @@ def _of_group(kind: str, title: str, group: Group, series: str) -> Figure | None
     notes = [
         "Line: mean over prompt variants; band: their least and greatest; vertical: best speedup; dashed grey: published.",
         *notes_of(group.frame),
+        *_bounds(group, panels),
+        *notes_on_curves(group.frame),
         *(f"Published: {source}" for source in sources),
         *beside.notes("best_speedup", bool(sources)),
     ]
@@ -76,6 +78,13 @@ def _curves(group: Group, cells: dict[int, dict[str, Any]], series: str, hits: H
     if unproven and not any(row["mean"] for row in rows):
         return []
     return [_place(cells[row["cell"]], series, PANELS[hits], "curve") | {key: row[key] for key in ("p", *BAND)} for row in rows]
+
+
+def _bounds(group: Group, panels: set[str]) -> list[str]:
+    """Return which curves could be higher: they count no undecided and, with target instructions, no unproven turn."""
+    undecided, unproven = (any(counts) for counts in zip(*turns_that_could_raise(group.frame).values(), strict=True))
+    low = [name for hits, name in PANELS.items() if name in panels and (undecided or (unproven and hits == "fast_p_inst"))]
+    return [f"Lower bounds: {' and '.join(low)}, which undecided turns or unknown proofs could raise."] if low else []
 
 
 def _extended(curves: list[dict[str, Any]], marks: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from ptxbench import __version__
 from ptxbench.agent.engine.ledger import TurnStep
 from ptxbench.core.canonical import content_hash
 from ptxbench.metrics import LIMITS, Curves, Plan, Row, summarise
-from ptxbench.metrics.verdicts import has_target_instructions
+from ptxbench.metrics.verdicts import has_target_instructions, is_unproven
 from ptxbench.report.cells import comparable_groups, differences, heading, notes
 from ptxbench.report.page.figures import metric_notes, published
 from ptxbench.report.page.runs import Run
@@ -65,8 +65,13 @@ def summary(runs: Sequence[Run]) -> dict[str, Any]:
 def _notes(group: Sequence[Row]) -> list[str]:
     """Return a table's footnotes; those that explain its two lines in the page's words, which has a column for each."""
     kept = [note for note in notes(group) if "parentheses" not in note and "first line" not in note]
+    longest = max(len(row.outcomes_by_turn) for row in group)
+    if longest > LIMITS[-1]:
+        kept.append(f"Curves (Fast_p) are of all turns, up to {longest} of a trajectory; rates of the first {LIMITS[-1]} at most.")
     unknown = sum(row.at[str(LIMITS[-1])].unknown_proofs for row in group)
-    told = f"{unknown} correct turns have an unknown proof: they are in N, and in no figure with target instructions."
+    told = (
+        f"{unknown} correct turns have an unknown proof: in N, and in no figure with target instructions, which may be higher (≥)."
+    )
     return [told, *kept] if unknown else kept
 
 
@@ -111,20 +116,18 @@ def _cell(row: Row, run: Run, steps: Sequence[TurnStep]) -> dict[str, Any]:
         "device_name": row.device_name,
         "settings": row.settings,
         "pace": row.pace.model_dump(mode="json"),
-        "figures": _figures(row),
-        "by_variant": {name: _figures(_of_variant(row.key, name, run, plan, steps)) for name in variants}
-        if len(variants) > 1
-        else {},
+        "figures": _figures(row, [step.row for step in steps]),
+        "by_variant": {name: _of_variant(row.key, name, run, plan, steps) for name in variants} if len(variants) > 1 else {},
         "variants": variants,
         "trajectories": _trajectories(row.key, run, steps),
     }
 
 
-def _of_variant(key: CellKey, variant: str, run: Run, plan: Plan | None, steps: Sequence[TurnStep]) -> Row:
-    """Return a cell's row over one prompt variant: the same functions over fewer turns."""
+def _of_variant(key: CellKey, variant: str, run: Run, plan: Plan | None, steps: Sequence[TurnStep]) -> dict[str, Any]:
+    """Return a cell's figures over one prompt variant: the same functions over fewer turns."""
     turns = [step.row for step in steps if step.row.variant == variant]
     if plan is None:
-        return summarise(turns)[0]
+        return _figures(summarise(turns)[0], turns)
     stopped = [end for end in _ends(key, run) if end.reason == "target_speedup" and end.place.variant == variant]
     part = plan.model_copy(
         update={
@@ -133,7 +136,7 @@ def _of_variant(key: CellKey, variant: str, run: Run, plan: Plan | None, steps: 
             "not_reached": tuple(gap for gap in plan.not_reached if gap.variant == variant),
         }
     )
-    return summarise(turns, {key: part})[0]
+    return _figures(summarise(turns, {key: part})[0], turns)
 
 
 def _ends(key: CellKey, run: Run) -> list[Any]:
@@ -141,7 +144,10 @@ def _ends(key: CellKey, run: Run) -> list[Any]:
     return [end for end in run.ends if (end.place.task, end.place.workload, end.place.arch) == where]
 
 
-def _figures(row: Row) -> dict[str, Any]:
+def _figures(row: Row, turns: Sequence[Turn]) -> dict[str, Any]:
+    """Return a row's figures. ``could_raise``: how many turns could raise a curve, being undecided or of an unknown proof."""
+    undecided = sum(turn.outcome is None for turn in turns)
+    unproven = sum(map(is_unproven, turns)) if has_target_instructions(row.key) else 0
     return {
         "n": row.n_evaluated,
         "n_planned": row.n_planned,
@@ -149,6 +155,7 @@ def _figures(row: Row) -> dict[str, Any]:
         "at": {k: at.model_dump(mode="json") for k, at in row.at.items()},
         "fast_p": _curve(row.fast_p),
         "fast_p_inst": _curve(row.fast_p_inst),
+        "could_raise": {"fast_p": undecided, "fast_p_inst": undecided + unproven},
         "outcomes_by_turn": row.outcomes_by_turn,
         "tokens": row.tokens.model_dump(mode="json"),
         "cost_usd": row.cost_usd,

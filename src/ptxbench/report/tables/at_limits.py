@@ -88,5 +88,20 @@ def notes_of(frame: TurnFrame) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def turns_that_could_raise(frame: TurnFrame) -> dict[int, tuple[int, int]]:
+    """Return for each cell how many of all its turns are undecided, and how many correct ones are unproven."""
+    undecided = (pl.col("outcome") == "undecided").sum().alias("undecided")
+    rows = frame.turns.group_by("cell").agg(undecided, pl.col("unproven").sum()).rows()
+    return {cell: (undecided, unproven) for cell, undecided, unproven in rows}
+
+
+def notes_on_curves(frame: TurnFrame) -> tuple[str, ...]:
+    """Return what a reader must know of Fast_p beside ``notes_of``: which turns it is of, when that differs from those of rates."""
+    longest = frame.turns.select(pl.col("turn").max()).item()
+    if longest is None or longest < LIMITS[-1]:
+        return ()
+    return (f"Fast_p is of all turns, up to {longest + 1} of a trajectory; rates are of the first {LIMITS[-1]} at most.",)
+
+
 def _turns(count: int) -> str:
     return f"{count} turn{'' if count == 1 else 's'}"

@@ -1,7 +1,7 @@
 // A cell: one model on one task in one run. Its figures with their limits, curves, outcomes by turn, and its trajectories.
 
 const FIGURES = [
-  ["turn_correctness", rate], ["target_turn_correctness", rate], ["best_speedup", speed], ["target_best_speedup", speed],
+  ["turn_correctness", rate], ["target_turn_correctness", targetRate], ["best_speedup", speed], ["target_best_speedup", speed],
   ["median_speedup", speed], ["target_median_speedup", speed], ["trajectories_with_success", count], ["target_trajectories_with_success", count],
 ];
 

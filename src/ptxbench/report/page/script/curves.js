@@ -18,7 +18,7 @@ function curveChart(cells, kind) {
   const all = cells.map((cell) => ({ cell, figures: figuresOf(cell, variant) })).filter(({ figures }) => figures[kind]);
   all.sort((a, b) => (bestOf(b, kind) ?? -1) - (bestOf(a, kind) ?? -1));
   const lines = all.slice(0, MOST_CURVES).map((line, place) => ({
-    ...line, id: line.cell.id, curve: line.figures[kind], colour: `var(--line-${place + 1})`, dash: DASHES[place], label: cellLabel(line.cell), best: bestOf(line, kind),
+    ...line, id: line.cell.id, curve: line.figures[kind], colour: `var(--line-${place + 1})`, dash: DASHES[place], label: cellLabel(line.cell), best: bestOf(line, kind), unknown: line.figures.could_raise[kind],
   }));
   if (!lines.length) return el("p", { class: "quiet" }, "Nothing here was decided, so there is no curve.");
   const holder = el("div", { class: "chart" });
@@ -70,7 +70,7 @@ function drawCurves(holder, readout, lines, again) {
     cursor.setAttribute("x1", x(cursorAt));
     cursor.setAttribute("x2", x(cursorAt));
     drawing.setAttribute("aria-valuenow", cursorAt.toFixed(3));
-    drawing.setAttribute("aria-valuetext", [`p = ${cursorAt.toFixed(3)}`, ...shown.map((line) => `${line.label} ${percent(curveAt(line.curve, "mean", cursorAt))}`)].join(", "));
+    drawing.setAttribute("aria-valuetext", [`p = ${cursorAt.toFixed(3)}`, ...shown.map((line) => `${line.label} ${atLeast(curveAt(line.curve, "mean", cursorAt), line.unknown)}`)].join(", "));
     replace(readout, readings(lines, again));
   };
   drawing.addEventListener("pointermove", (event) => {
@@ -135,7 +135,7 @@ function readings(lines, again) {
       const stroke = { x1: 0, x2: 24, y1: 5, y2: 5, stroke: line.colour, "stroke-width": 3, "stroke-dasharray": line.dash };
       const sample = svg("svg", { width: 24, height: 10, "aria-hidden": "true" }, svg("line", stroke));
       return el("li", {}, el("button", { type: "button", id: `curve-${line.id}`, "aria-pressed": String(!hiddenCurves.has(line.id)), onclick: toggled(line) },
-        sample, el("span", {}, `${percent(curveAt(line.curve, "mean", cursorAt))}${spread} `, el("span", { class: "quiet" }, `${line.label}, best ${speed(line.best)}`))));
+        sample, el("span", {}, `${atLeast(curveAt(line.curve, "mean", cursorAt), line.unknown)}${spread} `, el("span", { class: "quiet" }, `${line.label}, best ${speed(line.best)}`))));
     }),
   ];
 }

@@ -15,11 +15,17 @@ function significant(value) {
   return Number(value.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 });
 }
 
-/** Returns a rate with what its cell could not decide: a lower bound where some turns are undecided. */
+/** Returns a share that `unknown` turns could raise: with any, it is a lower bound. */
+const atLeast = (value, unknown) => `${known(value) && unknown ? "≥ " : ""}${percent(value)}`;
+
+/** Returns a rate with what its cell could not decide. */
 function rate(value, at) {
   if (!known(value)) return at.undecided_turns && !known(at.turn_correctness) ? "undecided" : ABSENT;
-  return `${at.undecided_turns ? "≥ " : ""}${percent(value)}`;
+  return atLeast(value, at.undecided_turns);
 }
+
+/** Returns a rate of turns that executed target instructions, which unknown proofs could raise as well. */
+const targetRate = (value, at) => (known(value) ? atLeast(value, at.undecided_turns + at.unknown_proofs) : rate(value, at));
 
 function interval(bounds) {
   return bounds ? `95 %: ${(100 * bounds[0]).toFixed(1)} to ${(100 * bounds[1]).toFixed(1)}` : null;

@@ -42,7 +42,7 @@ function cellTable(cells) {
   const at = (cell) => figuresOf(cell, variant).at[k];
   const rateColumn = (name) => ({
     name, metric: name, number: true, label: data.metrics[name].short, value: (cell) => at(cell)[name],
-    cell: (cell) => [rate(at(cell)[name], at(cell)), subline(interval(at(cell).ci95?.[name])), name.startsWith("target_") && unproven(at(cell))],
+    cell: (cell) => [(name.startsWith("target_") ? targetRate : rate)(at(cell)[name], at(cell)), subline(interval(at(cell).ci95?.[name])), name.startsWith("target_") && unproven(at(cell))],
   });
   const speedColumn = (name) => ({
     name, metric: name, number: true, label: data.metrics[name].short, value: (cell) => at(cell)[name], cell: (cell) => speed(at(cell)[name]),
