@@ -55,7 +55,9 @@ def evaluation(device="NVIDIA H200", reference="13.1.0", method="cupti"):
 def write_run(
     folder, verdicts=("10", "11", "01", "10", "11", "01"), *, run=None, cells=({},), config=None, judged=None, **manifest
 ):
-    """Write a run directory: per trajectory a text with a turn's verdict at each place (1 correct, 0 wrong, ? undecided).
+    """Write a run directory: per trajectory a text with a turn's verdict at each place.
+
+    1 is correct and proven, u correct and unproven, 0 wrong, ? undecided.
 
     ``cells``: what each cell's key has of its own, and ``knowledge``. ``judged``: what the evaluations say.
     """
@@ -96,7 +98,9 @@ def write_run(
 
 
 def turn_row(key, trajectory, turn, mark, digest):
-    correct = {"1": True, "0": False, "?": None}[mark]
+    correct = {"1": True, "u": True, "0": False, "?": None}[mark]
+    proof = TurnProof(status="qualified", compute=True, data_movement=True, work_share=1.0)
+    unproven = TurnProof(status="unknown", compute=None, data_movement=None, work_share=None)
     outcome = None if correct is None else Outcome.CORRECT if correct else Outcome.WRONG_VALUE
     return Turn(
         key=key,
@@ -110,7 +114,7 @@ def turn_row(key, trajectory, turn, mark, digest):
         speedup=1.0 + 0.1 * trajectory if correct else None,
         candidate_us=1.0 if correct else None,
         reference_us=1.0 if correct else None,
-        proof=TurnProof(status="qualified", compute=True, data_movement=True, work_share=1.0) if correct else None,
+        proof=(unproven if mark == "u" else proof) if correct else None,
         hashes=TurnHashes(prompt="p", reply="r", source=f"s{trajectory}.{turn}", evaluation=digest, task="t"),
         tokens=TokenCount(input=100, output=10 * trajectory),
         cost_usd=None,
@@ -319,6 +323,31 @@ def test_a_verdict_that_changed_on_the_same_source_is_listed(tmp_path):
     text = comparison_text(found, width=140)
     assert "8 turns with the same source: 2 verdicts differ" in text
     assert "base-1 turn 1: correct, proof qualified -> wrong_value" in text and "0 and 1 turns are undecided" in text
+
+
+def shown(found, label):
+    """What both sides show of a metric in the text, at a width that has every column."""
+    lines = [line for line in comparison_text(found, width=160).splitlines() if label in line]
+    return [[part.strip() for part in line.strip("│┃ ").split("│")][1:3] for line in lines]
+
+
+def test_figures_that_unknown_turns_could_raise_are_lower_bounds_or_unknown(tmp_path):
+    first = write_run(tmp_path / "first", ("10", "11", "01", "0?"))
+    second = write_run(tmp_path / "second", ("1u", "u0", "uu", "00"))
+    nobody = write_run(tmp_path / "nobody", ("0u", "u0", "uu", "00"))
+    found = compare_runs(first, second)
+    assert shown(found, "correct turns")[0] == ["≥ 50.0 %", "62.5 %"]
+    assert shown(found, "… target executed ≤8")[0] == ["≥ 50.0 %", "≥ 12.5 %"]
+    assert shown(found, "Fast_p^Inst")[0][0].startswith("≥ ")
+    found = compare_runs(first, nobody)
+    assert shown(found, "… target executed ≤8")[0] == ["≥ 50.0 %", "unknown"]
+
+
+@pytest.mark.parametrize("turns", [8, 9])
+def test_runs_of_more_than_eight_turns_say_what_fast_p_is_of(tmp_path, turns):
+    run = write_run(tmp_path / "r", ("1" * turns,) * 2, config={"turns": turns})
+    text = comparison_text(compare_runs(run, run), width=140)
+    assert (f"Fast_p and tokens are of all turns, up to {turns} of a trajectory" in text) is (turns > 8)
 
 
 def test_too_few_trajectories_tell_nothing(tmp_path):

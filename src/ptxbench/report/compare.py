@@ -26,6 +26,8 @@ class ComparedCell(Record):
 
     first: CellKey
     second: CellKey
+    turns: tuple[int, int]
+    """Planned turns of a trajectory: Fast_p and tokens are of all of them, rates of those below their limit."""
     n_planned: tuple[int, int]
     n_evaluated: tuple[int, int]
     undecided: tuple[int, int]
@@ -123,6 +125,7 @@ def _cell(first: SideCell, second: SideCell, judged: Sequence[Judged]) -> Compar
     return ComparedCell(
         first=first.key,
         second=second.key,
+        turns=(first.plan.turns, second.plan.turns),
         n_planned=(first.plan.planned_turns, second.plan.planned_turns),
         n_evaluated=(len(first.turns), len(second.turns)),
         undecided=(first.tally.total("undecided"), second.tally.total("undecided")),

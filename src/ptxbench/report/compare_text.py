@@ -6,6 +6,7 @@ import io
 import shutil
 from collections.abc import Iterable, Sequence
 
+from ptxbench.metrics import LIMITS
 from ptxbench.metrics.differences import Difference
 from ptxbench.metrics.measures import Metric
 from ptxbench.report.cells import ABSENT, shown
@@ -31,6 +32,8 @@ LABELS = {
 """Lines that ask for executed target instructions stand below the ones that do not."""
 
 IN_PERCENT = ("turn_correctness", "target_turn_correctness", "fast_p", "fast_p_inst")
+TARGET = ("target_turn_correctness", "target_best_speedup", "fast_p_inst")
+UNKNOWN = "unknown"
 MOST_CHANGED = 5
 MOST_TASKS = 3
 
@@ -46,26 +49,27 @@ def comparison_text(found: Comparison, *, width: int | None = None) -> str:
     narrow = width < NARROW_WIDTH
     console = Console(file=stream, width=width, color_system=None, highlight=False)
 
-    def show(title: str, differences: Sequence[Difference]) -> None:
+    def show(title: str, differences: Sequence[Difference], cells: Sequence[ComparedCell]) -> None:
         table = Table(title=Text(title), title_justify="left", title_style="bold")
         columns = NARROW_COLUMNS if narrow else COLUMNS
         for number, column in enumerate(columns):
             table.add_column(column, justify="left" if number in (0, len(columns) - 1) else "right", overflow="fold")
         for difference in differences:
             if difference.first is not None or difference.second is not None:
-                table.add_row(*map(Text, _narrow(difference) if narrow else _line(difference)))
+                table.add_row(*map(Text, _narrow(difference, cells) if narrow else _line(difference, cells)))
         console.print(table)
 
     for line in _opening(found):
         console.print(Text(line))
     for cell in found.tasks:
         console.print()
-        show(_title(cell), cell.differences)
+        show(_title(cell), cell.differences, [cell])
         for line in (*_trajectories(cell.differences), *_unknown(cell), *_sources(cell.same_sources)):
             console.print(Text(line))
     if found.overall:
         console.print()
-        show(f"mean over {len(found.tasks)} pairs of cells that know the metric, each counting the same", found.overall)
+        title = f"mean over {len(found.tasks)} pairs of cells that know the metric, each counting the same"
+        show(title, found.overall, found.tasks)
     console.print()
     for line in _closing(found, narrow=narrow):
         console.print(Text(line))
@@ -129,15 +133,16 @@ def _common(one: CellKey, other: CellKey) -> list[str]:
     return [f"{name} {value}" for name in names if (value := getattr(one, name)) and value == getattr(other, name)]
 
 
-def _line(found: Difference) -> tuple[str, ...]:
+def _line(found: Difference, cells: Sequence[ComparedCell]) -> tuple[str, ...]:
     metric = found.metric
+    unknown = _unknown_turns(metric, _knowing(found, cells))
     interval = (
         ABSENT if found.low is None or found.high is None else f"{_change(metric, found.low)} … {_change(metric, found.high)}"
     )
     return (
         _label(metric),
-        _value(metric, found.first),
-        _value(metric, found.second),
+        _value(metric, found.first, unknown[0]),
+        _value(metric, found.second, unknown[1]),
         ABSENT if found.difference is None else _change(metric, found.difference),
         interval,
         ABSENT if found.other_side is None else f"{100 * found.other_side:.1f} %",
@@ -146,8 +151,8 @@ def _line(found: Difference) -> tuple[str, ...]:
     )
 
 
-def _narrow(found: Difference) -> tuple[str, ...]:
-    metric, first, second, difference, interval, *_, noise = _line(found)
+def _narrow(found: Difference, cells: Sequence[ComparedCell]) -> tuple[str, ...]:
+    metric, first, second, difference, interval, *_, noise = _line(found, cells)
     return metric, first, second, f"{difference}\n{interval}", noise.replace(" second", "")
 
 
@@ -165,11 +170,26 @@ def _verdict(found: Difference) -> str:
     return "YES, second higher" if (found.difference or 0.0) > 0.0 else "YES, second lower"
 
 
-def _value(metric: Metric, value: float | None) -> str:
+def _knowing(found: Difference, cells: Sequence[ComparedCell]) -> Sequence[ComparedCell]:
+    """Return the cells that a difference is made of: those that know its metric, or all where none does."""
+    if found.difference is None:
+        return cells
+    return [cell for cell in cells for each in cell.differences if each.metric == found.metric and each.difference is not None]
+
+
+def _unknown_turns(metric: Metric, cells: Sequence[ComparedCell]) -> tuple[int, int]:
+    """Return how many turns of each side could raise a metric."""
+    if metric.name == "tokens":
+        return 0, 0
+    counts = [cell.undecided for cell in cells] + [cell.unknown_proofs for cell in cells if metric.name in TARGET]
+    return sum(first for first, _ in counts), sum(second for _, second in counts)
+
+
+def _value(metric: Metric, value: float | None, unknown: int) -> str:
     if value is None:
-        return ABSENT
+        return UNKNOWN if unknown else ABSENT
     if metric.name in IN_PERCENT:
-        return f"{100 * value:.1f} %"
+        return f"{'≥ ' if unknown else ''}{100 * value:.1f} %"
     return f"{value:.0f}" if metric.name == "tokens" else f"{value:.3f}"
 
 
@@ -195,10 +215,10 @@ def _unknown(cell: ComparedCell) -> list[str]:
     """Return what the figures leave out."""
     lines = []
     if any(cell.undecided):
-        lines.append("{} and {} turns are undecided; rates count none of them, and may be higher".format(*cell.undecided))
+        lines.append("{} and {} turns are undecided; rates count none of them, and may be higher (≥)".format(*cell.undecided))
     if any(cell.unknown_proofs):
         lines.append(
-            "{} and {} correct turns have an unknown proof; target figures count none of them".format(*cell.unknown_proofs)
+            "{} and {} correct turns have an unknown proof; target figures count none of them (≥)".format(*cell.unknown_proofs)
         )
     return lines
 
@@ -228,6 +248,9 @@ def _closing(found: Comparison, *, narrow: bool) -> list[str]:
             lines.append(f"Only in the {side}: {_cells(cells)}")
     if any(cell.n_evaluated[side] < cell.n_planned[side] for cell in found.tasks for side in (0, 1)):
         lines.append("Some turns are not evaluated: where runs go on, the figures are of what there is.")
+    longest = max((turns for cell in found.tasks for turns in cell.turns), default=0)
+    if longest > LIMITS[-1]:
+        lines.append(f"Fast_p and tokens are of all turns, up to {longest} of a trajectory; rates of the first {LIMITS[-1]}.")
     if not found.judged:
         lines.append("Nothing can be told from noise: there are too few trajectories, or nothing was decided.")
         return lines
