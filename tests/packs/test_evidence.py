@@ -14,6 +14,7 @@ from ptxbench.packs.evidence import Evidence
 from ptxbench.packs.loading import load
 from ptxbench.packs.page import Page, Status
 from ptxbench.packs.render import render
+from ptxbench.packs.standing import standings
 
 CHECK = {"program": "barrier", "contract": "barrier-init", "check": "phases", "cases": 12, "wrong": 0, "where": "device"}
 WAIT = CHECK | {"contract": "barrier-wait", "check": "parity"}
@@ -129,3 +130,28 @@ def test_a_bundle_that_is_none_is_an_error_that_names_it(data, text):
     with pytest.raises(PackError, match=r"evidence/h200\.json"):
         Evidence.of(load(data.root))
     assert ("unreadable", "evidence") in [(one.code, one.where) for one in check(load(data.root), None).findings]
+
+
+def test_packs_evidence_says_how_each_contract_is_known_and_what_was_tried_of_it(data):
+    bundle(data, [CHECK, CHECK | {"check": "counts", "cases": 7}, WAIT])
+    one, other = standings(load(data.root), "small")
+    assert (one.contract, one.status, other.contract) == ("barrier-init", Status.EXECUTED, "barrier-wait")
+    (tried,) = one.tried
+    assert (tried.bundle, tried.checks, tried.cases, tried.failed, tried.changed) == ("h200", 2, CHECK["cases"] + 7, 0, ())
+    data.replace("include/ptxk/barrier.cuh", "return true;", "return false;")
+    (tried,) = standings(load(data.root))[0].tried
+    assert tried.changed == ("include/ptxk/barrier",)
+    with pytest.raises(PackError, match="unknown pack"):
+        standings(load(data.root), "smal")
+
+
+def test_a_program_that_is_another_one_now_is_noted(data, tmp_path):
+    program = tmp_path / "tree" / evidence.PROGRAMS / "barrier.cu"
+    program.parent.mkdir(parents=True)
+    program.write_text("int main() {}")
+    bundle(data, [CHECK, WAIT], programs={"barrier.cu": evidence.code_hash("int main() {}  // empty")})
+    lock.write(load(data.root), lock.compute(load(data.root)))
+    assert [one.where for one in check(load(data.root), tmp_path / "tree").findings if one.code == "stale_evidence"] == []
+    program.write_text("int main() { return 1; }")
+    (note,) = [one for one in check(load(data.root), tmp_path / "tree").findings if one.code == "stale_evidence"]
+    assert (note.severity, note.where) == ("note", "evidence/h200") and "barrier.cu" in note.text

@@ -501,7 +501,7 @@ __host__ constexpr uint32_t element_bytes(CUtensorMapDataType type) {
 
 // A map of boxes of kBox elements, innermost first; fp8 is UINT8, tf32 FLOAT32. `sizes` counts elements, innermost first; `strides`
 // has the bytes between neighbours of dimensions 1 and up (sizeof...(kBox) - 1 of them, multiples of 16); `base` lies on 16 bytes.
-// Example, row-major bf16 [rows, columns] in boxes of 64 columns and 128 rows:
+// Example, row-major bf16 [rows, columns], both uint64_t (int does not compile), in boxes of 64 columns and 128 rows:
 //   make_tensor_map<CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, Swizzle::b128, 64, 128>(&map, base, {columns, rows}, {columns * 2})
 template <CUtensorMapDataType kType, Swizzle kSwizzle, uint32_t... kBox>
 CUresult make_tensor_map(CUtensorMap* map, const void* base, const uint64_t (&sizes)[sizeof...(kBox)],
@@ -533,9 +533,9 @@ CUresult make_tensor_map(CUtensorMap* map, const void* base, const uint64_t (&si
 // ---- ptxk/sm90/tma.cuh
 // TMA: tensors and runs of bytes between global and shared memory (PTX ISA, "cp.async.bulk", "cp.async.bulk.tensor",
 // "cp.reduce.async.bulk"). One thread issues. Coordinates count elements, innermost first, the innermost by 16 bytes (8 bf16), and
-// may lie outside: loads fill zeros (and count the whole box's bytes on the barrier), stores leave it out. Shared memory starts on
-// 128 bytes, or on swizzle_alignment. Other ranks, 1 to 5, differ in the number in `.2d` and in how many coordinates follow the map. The map is a
-// `const __grid_constant__ CUtensorMap` parameter of the kernel.
+// may lie outside: loads fill zeros (and count the whole box's bytes on the barrier); stores leave out, by 16 bytes, what lies beyond
+// the end, and take no negative ones. Shared memory starts on 128 bytes, or on swizzle_alignment. Other ranks, 1 to 5, differ in the
+// number in `.2d` and in how many coordinates follow the map, a `const __grid_constant__ CUtensorMap` parameter of the kernel.
 
 namespace ptxk {
 

@@ -146,6 +146,27 @@ def register(application: typer.Typer) -> None:
         exactly = "" if counted.exact else " (estimate)"
         say(f"{counted.tokens:7d}  in all by {counted.counted_by}{exactly}; budget {counted.budget_tokens}, {counted.bytes} bytes")
 
+    @group.command("evidence")
+    def list_evidence(
+        pack: Annotated[str | None, typer.Argument(metavar="PACK", help="A pack of `packs list`; all when left out.")] = None,
+        data: Data = None,
+        json: Json = False,
+    ) -> None:
+        """Say of each contract how it is known, and what was tried of it on which device."""
+        as_json = wants_json(json)
+        from ptxbench.packs.standing import standings
+
+        rows = standings(_library(data), pack)
+        if as_json:
+            print_json(rows)
+            return
+        for row in rows:
+            say(f"{row.pack}: {row.contract} ({row.level}): {row.status}" + (f"; {row.reason}" if row.reason else ""))
+            for one in row.tried:
+                changed = f"; changed since: {', '.join(one.changed)}" if one.changed else ""
+                on = f"{one.device}, {one.date[:10]}"
+                say(f"  {on}: {one.checks} checks of {one.cases} cases, {one.failed} failed{changed}")
+
     @group.command("amalgamate")
     def amalgamate_kernel(
         kernel: Annotated[Path, typer.Argument(metavar="KERNEL", help="A .cu file that includes pack headers.")],

@@ -53,7 +53,7 @@ def check(library: Library, tree: Path | None) -> CheckReport:
     counts: dict[str, Mapping[Status, int]] = {}
     wrappers: dict[str, int] = {}
     used: set[str] = set()
-    evidence, unread = _evidence(library)
+    evidence, unread = _evidence(library, tree)
     findings += unread
     for name, pack in library.manifest.packs.items():
         fragments, faults = _fragments(library, name, pack)
@@ -74,17 +74,20 @@ def check(library: Library, tree: Path | None) -> CheckReport:
     return CheckReport(findings=tuple(ordered), contracts=counts, wrappers=wrappers, lock=answer)
 
 
-def _evidence(library: Library) -> tuple[Evidence, list[Finding]]:
-    """Return the library's evidence; where a bundle cannot be read, evidence without bundles and a finding."""
+def _evidence(library: Library, tree: Path | None) -> tuple[Evidence, list[Finding]]:
+    """Return the library's evidence and its faults; where a bundle cannot be read, evidence without bundles and a finding."""
     try:
         evidence = Evidence.of(library)
     except PackError as error:
         return Evidence(library, {}), [Finding.error("unreadable", "evidence", _said(error))]
-    return evidence, [
-        Finding.error("failed_program", f"evidence/{name}", f"{program}: {fault}")
-        for name, bundle in evidence.bundles.items()
-        for program, fault in bundle.faults.items()
-    ]
+    found = []
+    for name, bundle in evidence.bundles.items():
+        where = f"evidence/{name}"
+        found += [Finding.error("failed_program", where, f"{program}: {fault}") for program, fault in bundle.faults.items()]
+        others = evidence.other_programs(name, tree) if tree is not None else []
+        if others:
+            found.append(Finding.note("stale_evidence", where, f"measured before the code changed of {', '.join(others)}"))
+    return evidence, found
 
 
 HOST_ONLY = "include/ptxk/model/"

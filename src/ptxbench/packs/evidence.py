@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Literal, Self
 
 from pydantic import Field, ValidationError
@@ -25,6 +26,8 @@ from ptxbench.schema import Record
 FOLDER = "evidence"
 MODELS = "tests/packs/test_models.py"
 """Where the CPU models of hardware are tested."""
+PROGRAMS = "tests/gpu/contracts"
+"""Where the contract programs are in the source tree."""
 REDO = "write it anew: benchmarks/gpu_contracts.py"
 
 
@@ -172,6 +175,12 @@ class Evidence:
         """Return those of some headers whose code is not that of a bundle."""
         then = self.bundles[bundle].headers
         return [name for name in headers if then.get(name) != self.code.get(name)]
+
+    def other_programs(self, bundle: str, tree: Path) -> list[str]:
+        """Return the programs of a bundle whose code in the source tree is another one now, or gone."""
+        places = {name: tree / PROGRAMS / name for name in self.bundles[bundle].programs}
+        then = self.bundles[bundle].programs
+        return [name for name, path in places.items() if not path.is_file() or code_hash(read_text(path)) != then[name]]
 
     def status(self, page: Page) -> Status:
         """Return how a contract is known: executed on a device, else compiled, modelled or what its page says of itself."""

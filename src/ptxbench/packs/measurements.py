@@ -51,9 +51,9 @@ CHOSEN = (
     Chosen("tma_latency", "TMA box of 16 KiB from L2, issue to barrier", "cycles", "rates", _BOXES, "latency_cycles"),
     Chosen("tma_rate", "TMA into one SM, 4 such boxes in flight", "B/cycle", "rates", _BOXES, "bytes_per_cycle_4_in_flight"),
     _latency("mbarrier_round", "mbarrier arrive and wait, one thread", "mbarrier of one thread", "arrive_and_wait_cycles"),
-    _latency("cluster_barrier", "cluster_sync, 2 blocks", "cluster of 2 blocks of 128 threads", "sync_cycles"),
-    Chosen("fence_shared", "fence_proxy_async_shared", "cycles", "fences", _FENCES, "fence_proxy_async_shared_cycles"),
-    Chosen("fence_all", "fence_proxy_async", "cycles", "fences", _FENCES, "fence_proxy_async_cycles"),
+    _latency("cluster_barrier", "Cluster barrier, 2 blocks", "cluster of 2 blocks of 128 threads", "sync_cycles"),
+    Chosen("fence_shared", "fence.proxy.async.shared::cta", "cycles", "fences", _FENCES, "fence_proxy_async_shared_cycles"),
+    Chosen("fence_all", "fence.proxy.async", "cycles", "fences", _FENCES, "fence_proxy_async_cycles"),
     Chosen("wgmma_m64n256k16", "wgmma m64n256k16 bf16, 2 warpgroups", "cycles", "rates", _WGMMA, "two_warpgroups_cycles"),
 )
 

@@ -36,7 +36,7 @@ __host__ constexpr uint32_t element_bytes(CUtensorMapDataType type) {
 
 // A map of boxes of kBox elements, innermost first; fp8 is UINT8, tf32 FLOAT32. `sizes` counts elements, innermost first; `strides`
 // has the bytes between neighbours of dimensions 1 and up (sizeof...(kBox) - 1 of them, multiples of 16); `base` lies on 16 bytes.
-// Example, row-major bf16 [rows, columns] in boxes of 64 columns and 128 rows:
+// Example, row-major bf16 [rows, columns], both uint64_t (int does not compile), in boxes of 64 columns and 128 rows:
 //   make_tensor_map<CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, Swizzle::b128, 64, 128>(&map, base, {columns, rows}, {columns * 2})
 template <CUtensorMapDataType kType, Swizzle kSwizzle, uint32_t... kBox>
 CUresult make_tensor_map(CUtensorMap* map, const void* base, const uint64_t (&sizes)[sizeof...(kBox)],
