@@ -25,12 +25,13 @@ function cellView(cell) {
 }
 
 function figureList(cell, figures) {
+  const last = figures.at[data.limits.at(-1)];
   const shown = FIGURES.filter(([name]) => cell.target || !name.startsWith("target_")).map(([name, text]) => {
     const values = data.limits.map((k) => text(figures.at[k][name], figures.at[k])).join(" / ");
-    const bounds = interval(figures.at[data.limits.at(-1)].ci95?.[name]);
-    return figure(name, values, [`first ${data.limits.join(" / ")} turns`, bounds].filter(Boolean).join("; "));
+    const bounds = interval(last.ci95?.[name]);
+    const unproven = name.startsWith("target_") && last.unknown_proofs > 0 && `${count(last.unknown_proofs)} turns unproven`;
+    return figure(name, values, [`first ${data.limits.join(" / ")} turns`, bounds, unproven].filter(Boolean).join("; "));
   });
-  const last = figures.at[data.limits.at(-1)];
   if (cell.target) shown.push(figure("unknown_proofs", count(last.unknown_proofs), null));
   shown.push(figure("tokens", `${count(figures.tokens.input)} in, ${count(figures.tokens.output)} out`, known(figures.tokens.reasoning) ? `${count(figures.tokens.reasoning)} of them reasoning` : null));
   shown.push(figure("cost_usd", money(figures.cost_usd), null), figure("gpu_seconds", seconds(figures.gpu_seconds), null));
@@ -63,7 +64,7 @@ function apart(cell, lines) {
     theirs.profile !== cell.key.protocol && `profile ${theirs.profile}`,
     theirs.baseline && theirs.baseline !== cell.baseline && `baseline ${theirs.baseline}`,
   ].filter(Boolean);
-  return unlike.length ? `not comparable with these (${unlike.join(", ")})` : "measured alike";
+  return unlike.length ? `not comparable with these (${unlike.join(", ")})` : "of the same device, profile and baseline";
 }
 
 function trajectoryTable(cell, variant) {

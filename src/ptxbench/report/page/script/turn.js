@@ -90,7 +90,7 @@ function changedFiles(before, after) {
 /** The source, or its difference to the turn before (or to whichever turn is chosen). */
 function codePart(held, found) {
   const mine = held.sources[found.source];
-  if (!mine) return el("p", { class: "quiet" }, "This turn has no source.");
+  if (!mine) return el("p", { class: "quiet" }, "No source of this turn is stored.");
   const others = held.turns.filter((one) => one !== found && held.sources[one.source]);
   const before = others.filter((one) => one.turn < found.turn).at(-1);
   const base = others.find((one) => String(one.turn) === route.query.get("base")) ?? before;
