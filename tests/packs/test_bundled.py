@@ -9,10 +9,13 @@ import pytest
 
 from ptxbench.arch import get
 from ptxbench.core.errors import ToolMissing
+from ptxbench.packs.check import check
 from ptxbench.packs.listing import listing, source_tree
 from ptxbench.packs.loading import load
 from ptxbench.packs.manifest import Arm, Kind
+from ptxbench.packs.page import Level, Status
 from ptxbench.packs.render import render
+from ptxbench.packs.standing import standings
 from ptxbench.toolchain import locate
 
 LIBRARY = load()
@@ -54,3 +57,15 @@ def test_the_list_shows_every_pack_and_the_tests_of_contracts_can_be_looked_for(
     assert [row.id for row in listing(LIBRARY)] == list(LIBRARY.manifest.packs)
     tree = source_tree()
     assert tree is not None and (tree / "tests" / "packs").is_dir()
+
+
+def test_packs_check_is_green_and_the_lock_fits():
+    report = check(load(), source_tree())
+    assert [one for one in report.findings if one.severity == "error"] == [] and report.ok and report.lock == "fits"
+
+
+def test_every_must_of_the_hopper_pack_is_executed_or_says_why_not():
+    """Of the headers as they are: whoever changes their code runs the contract programs again."""
+    musts = [row for row in standings(LIBRARY, "hopper") if row.level is Level.MUST]
+    assert len(musts) > 30
+    assert [row.contract for row in musts if row.status is not Status.EXECUTED and row.reason is None] == []

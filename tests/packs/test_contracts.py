@@ -70,7 +70,7 @@ def test_every_must_is_tried_on_a_device_or_says_why_not():
 
 
 def test_the_pack_is_sound_but_for_its_lock():
-    """The lock is written when all that it covers is done; test_cli holds the packs to it."""
+    """The lock is written when all that it covers is done; test_bundled holds the packs to it."""
     ours = {"pack hopper", *(fragment.id for fragment in FRAGMENTS), *CONTRACTS}
     errors = [finding for finding in check(LIBRARY, source_tree()).findings if finding.severity == "error"]
     errors = [one for one in errors if one.code != "stale_lock" and one.where.partition(":")[0] in ours]
