@@ -4,6 +4,7 @@ import base64
 import json
 import random
 import zlib
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -148,3 +149,17 @@ def test_folders_that_are_no_runs_are_refused(tmp_path, folders):
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError):
         write_page(folders, tmp_path / "file" / "page.html")
+
+
+def test_the_docs_quote_the_measured_page():
+    root = Path(__file__).parents[3]
+    figures = json.loads((root / "evidence" / "cpu" / "page-paint.json").read_text())["figures"]
+    text = " ".join((root / "docs" / "page.md").read_text(encoding="utf-8").split())
+    assert figures["page_mb"] < 15 and figures["results_drawn_slowest_ms"] < 2000 and figures["runs"] == 100
+    for quoted in (
+        f"one file of {figures['page_mb']} MB",
+        f"first paint after {figures['first_paint_ms']} ms",
+        f"all results drawn after {figures['results_drawn_ms']} ms",
+        f"a turn opened {figures['turn_opened_ms']} ms after the click",
+    ):
+        assert quoted in text, quoted
