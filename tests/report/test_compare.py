@@ -57,7 +57,7 @@ def write_run(
 ):
     """Write a run directory: per trajectory a text with a turn's verdict at each place.
 
-    1 is correct and proven, u correct and unproven, 0 wrong, ? undecided.
+    1 is correct and proven, a correct without target instructions, u correct and unproven, 0 wrong, ? undecided.
 
     ``cells``: what each cell's key has of its own, and ``knowledge``. ``judged``: what the evaluations say.
     """
@@ -98,9 +98,12 @@ def write_run(
 
 
 def turn_row(key, trajectory, turn, mark, digest):
-    correct = {"1": True, "u": True, "0": False, "?": None}[mark]
-    proof = TurnProof(status="qualified", compute=True, data_movement=True, work_share=1.0)
-    unproven = TurnProof(status="unknown", compute=None, data_movement=None, work_share=None)
+    correct = {"1": True, "a": True, "u": True, "0": False, "?": None}[mark]
+    proofs = {
+        "1": TurnProof(status="qualified", compute=True, data_movement=True, work_share=1.0),
+        "a": TurnProof(status="absent", compute=False, data_movement=False, work_share=0.0),
+        "u": TurnProof(status="unknown", compute=None, data_movement=None, work_share=None),
+    }
     outcome = None if correct is None else Outcome.CORRECT if correct else Outcome.WRONG_VALUE
     return Turn(
         key=key,
@@ -114,7 +117,7 @@ def turn_row(key, trajectory, turn, mark, digest):
         speedup=1.0 + 0.1 * trajectory if correct else None,
         candidate_us=1.0 if correct else None,
         reference_us=1.0 if correct else None,
-        proof=(unproven if mark == "u" else proof) if correct else None,
+        proof=proofs.get(mark),
         hashes=TurnHashes(prompt="p", reply="r", source=f"s{trajectory}.{turn}", evaluation=digest, task="t"),
         tokens=TokenCount(input=100, output=10 * trajectory),
         cost_usd=None,
@@ -348,6 +351,14 @@ def test_runs_of_more_than_eight_turns_say_what_fast_p_is_of(tmp_path, turns):
     run = write_run(tmp_path / "r", ("1" * turns,) * 2, config={"turns": turns})
     text = comparison_text(compare_runs(run, run), width=140)
     assert (f"Fast_p and tokens are of all turns, up to {turns} of a trajectory" in text) is (turns > 8)
+
+
+@pytest.mark.parametrize(("verdicts", "method"), [(("0u", "a1"), "ncu"), (("a0", "ua"), "ncu"), (("0u", "u0"), None)])
+def test_the_proof_method_is_that_of_any_turn_that_was_proven(tmp_path, verdicts, method):
+    (plan,) = load_runs([write_run(tmp_path / "r", verdicts, judged=evaluation(method="ncu"))]).planned.values()
+    assert plan.proof_method == method
+    static = write_run(tmp_path / "static", verdicts, judged=evaluation(method="static"))
+    assert [each.proof_method for each in load_runs([static]).planned.values()] == [None]
 
 
 def test_too_few_trajectories_tell_nothing(tmp_path):

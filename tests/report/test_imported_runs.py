@@ -163,7 +163,7 @@ def by_trajectory(rows):
 
 
 @given(rows=tables(), turns=st.sampled_from([1, 4, 8]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_every_figure_of_any_table_is_what_its_rows_say(rows, turns):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "turns.csv"

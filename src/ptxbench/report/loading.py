@@ -93,11 +93,15 @@ def _an_evaluation(store: ContentStore, turns: list[Turn]) -> Evaluation | None:
 
 
 def _proof_method(store: ContentStore, turns: list[Turn]) -> str | None:
-    """Return how executed instructions were counted, by the first evaluation that tells; None where none does."""
-    for turn in turns:
-        if turn.hashes.evaluation is None or turn.proof is None or turn.proof.status == "unknown":
-            continue
-        proof = _evaluation(store, turn.hashes.evaluation).proof
+    """Return how executed instructions were counted, by the first evaluation that tells; None where none does.
+
+    Kernels that hold no target instruction say so without being run, all of a cell alike: one of them is asked at most.
+    """
+    proven = [(turn.proof.status, turn.hashes.evaluation) for turn in turns if turn.proof and turn.hashes.evaluation]
+    counted = [digest for status, digest in proven if status in ("qualified", "not_executed")]
+    absent = [digest for status, digest in proven if status == "absent"]
+    for digest in counted + absent[:1]:
+        proof = _evaluation(store, digest).proof
         if proof is not None and proof.method not in (None, "static"):
             return proof.method
     return None
