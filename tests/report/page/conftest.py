@@ -54,9 +54,12 @@ def html(folders, tmp_path_factory):
     return file
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
-    """A headless Chromium; the test is skipped, by name, where there is none."""
+    """A headless Chromium; the test is skipped, by name, where there is none.
+
+    For one module: while Playwright runs, its event loop does, and tests of other modules begin loops of their own.
+    """
     playwright = pytest.importorskip("playwright.sync_api", reason="the page's tests need playwright (extra dev)")
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None:
