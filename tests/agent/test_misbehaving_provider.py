@@ -160,8 +160,9 @@ def test_every_trajectory_has_the_right_rows(played):
         made = rows(played.steps, number)
         assert [row.outcome for row in made] == played.kinds.outcomes(number), played.kinds.kind(number)
         assert [row.turn for row in made] == list(range(len(made)))
-    ends = [(step.place.number, step.turn) for step in played.steps if isinstance(step, EndStep)]
-    assert sorted(ends) == [(number, 5) for number in (7, 19, 31, 43)]
+    ends = [step for step in played.steps if isinstance(step, EndStep)]
+    assert sorted((end.place.number, end.turn) for end in ends) == [(number, 5) for number in (7, 19, 31, 43)]
+    assert {end.text for end in ends} == {"openai/stub: HTTP 400: This model's maximum context length is 4096 tokens"}
 
 
 def test_why_a_reply_holds_no_code_is_in_its_row(played):

@@ -185,6 +185,56 @@ def test_a_refused_request_is_not_repeated(server, status):
     assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize("path", ["", "/", "/openai/deployments/name"])
+def test_a_404_at_an_address_without_a_version_doubts_the_address(server, path):
+    server.url = server.url.removesuffix("/v1") + path
+    server.steps = [(404, b'{"detail": "Not Found"}', {})]
+    with pytest.raises(ModelError, match=r"HTTP 404: Not Found \(is the address right \(does it end in /v1\?\)\)") as caught:
+        ask(server)
+    assert caught.value.next_step == "is the address right (does it end in /v1?)"
+
+
+@pytest.mark.parametrize("path", ["/v1", "/v1/", "/v1beta/openai", "/api/v3"])
+def test_a_404_at_an_address_with_a_version_does_not(server, path):
+    server.url = server.url.removesuffix("/v1") + path
+    server.steps = [(404, b'{"error": {"message": "no such model"}}', {})]
+    with pytest.raises(ModelError, match=r"HTTP 404: no such model$"):
+        ask(server)
+
+
+@pytest.mark.parametrize("status", [401, 403])
+@pytest.mark.parametrize(
+    ("variable", "named"),
+    [
+        ("OPENAI_API_KEY", "OPENAI_API_KEY"),
+        ("PTXBENCH_MODEL_KEY", "PTXBENCH_MODEL_KEY"),
+        (None, "OPENAI_API_KEY"),
+        ("KEY_OF_A_PLAN", "the variable that the plan's key_variable names"),
+    ],
+)
+def test_a_refused_key_names_its_variable_and_never_the_key(server, monkeypatch, status, variable, named):
+    for name in ("OPENAI_API_KEY", "PTXBENCH_MODEL_KEY", "PTXBENCH_MODEL_URL"):
+        monkeypatch.delenv(name, raising=False)
+    if variable is not None:
+        monkeypatch.setenv(variable, KEY)
+    server.steps = [(status, json.dumps({"error": {"message": f"no access for {KEY} " + "x" * 1000}}).encode(), {})]
+
+    async def go():
+        own = variable if variable == "KEY_OF_A_PLAN" else None
+        model = OpenAICompatibleModel.from_environment("m", base_url=server.url, key_variable=own)
+        try:
+            await model.reply([Message(role="user", content="hi")], GenerateConfig())
+        finally:
+            await model.close()
+
+    with pytest.raises(ModelError, match=f"HTTP {status}: no access") as caught:
+        asyncio.run(go())
+    assert caught.value.message.endswith(f"(does {named} hold the right key?)") and len(caught.value.message) < 500
+    assert caught.value.next_step == f"does {named} hold the right key?"
+    if variable is not None:
+        assert KEY not in str(caught.value.as_json()) and "KEY_OF_A_PLAN" not in caught.value.message
+
+
 @pytest.mark.parametrize(
     "error",
     [

@@ -11,7 +11,7 @@ from collections import Counter
 import pytest
 
 from ptxbench.agent.engine.events import Incident
-from ptxbench.agent.engine.ledger import IncidentStep, Ledger, read_steps
+from ptxbench.agent.engine.ledger import EndStep, IncidentStep, Ledger, read_steps
 from ptxbench.agent.models.message import ContextOverflow
 from ptxbench.core.errors import ModelError, NoGpu, StorageError
 from ptxbench.schema import Outcome
@@ -61,6 +61,26 @@ def test_a_context_overflow_ends_a_trajectory_for_good(play, code):
     assert (summary.exit_code, summary.not_reached, summary.evaluated_turns) == (0, 1, 1)
     again, _, model, _ = play(overflow, turns=3)
     assert (again.not_reached, again.new_turns, model.asked) == (1, 0, [])
+
+
+def test_a_first_request_that_is_too_long_is_a_fault_of_the_set_up_and_resumes(play, tmp_path, code):
+    summary, _, _, events = play(lambda t, n: ContextOverflow("HTTP 400: at most 4096 tokens, see /srv/models/big"), turns=3)
+    assert (summary.exit_code, summary.not_reached, summary.finished, summary.evaluated_turns) == (3, 0, 0, 0)
+    (stopped,) = summary.incomplete
+    told = "a smaller prompt (--pack none, --arm wrappers) or a smaller --max-tokens"
+    assert stopped.reason.startswith("HTTP 400: at most 4096 tokens") and stopped.reason.endswith(told)
+    (step,) = read_steps(tmp_path / "run")
+    assert isinstance(step, IncidentStep) and (step.turn, step.code) == (0, "context_overflow")
+    assert "4096 tokens" in step.text and "/srv" not in step.text
+    assert [event.final for event in events if isinstance(event, Incident)] == [True]
+    again, _, model, _ = play(lambda t, n: code(), turns=3)
+    assert (again.exit_code, again.finished, again.evaluated_turns, len(model.asked)) == (0, 1, 3, 3)
+
+
+def test_of_an_overflow_between_turns_the_endpoints_words_are_kept(play, tmp_path, code):
+    play(lambda t, n: ContextOverflow("HTTP 400: 4096 tokens of /srv/models/big") if n == 1 else code(), turns=3)
+    (end,) = [step for step in read_steps(tmp_path / "run") if isinstance(step, EndStep)]
+    assert (end.turn, end.reason, end.text) == (1, "context_overflow", "HTTP 400: 4096 tokens of big")
 
 
 def test_a_full_disk_stops_the_run_and_it_resumes(play, scripted, tmp_path, monkeypatch, code):

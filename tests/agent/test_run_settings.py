@@ -50,6 +50,25 @@ def test_of_nested_settings_the_one_that_differs_is_named_with_both_values(play,
 
 
 @pytest.mark.parametrize(
+    ("key", "was", "told"),
+    [
+        ("pack", "hopper", "--pack hopper there, --pack auto now"),
+        ("pack", None, "--pack none there, --pack auto now"),
+        ("arm", "wrappers", "--arm wrappers there, no --arm now"),
+        ("guidance", "tiling", "--guidance tiling there, no --guidance now"),
+    ],
+)
+def test_options_of_knowledge_are_told_as_they_are_typed(play, tmp_path, key, was, told, code):
+    play(lambda t, n: code())
+    manifest = read_manifest(tmp_path / "run")
+    manifest.model_copy(update={"config": manifest.config | {key: was}}).write(tmp_path / "run")
+    with pytest.raises(RunMismatch) as caught:
+        play(lambda t, n: code())
+    assert caught.value.message == f"the run directory was made with another config.{key}: {told}"
+    assert caught.value.details["field"] == f"config.{key}"
+
+
+@pytest.mark.parametrize(
     ("part", "value", "accepted"), [("device", "other-gpu", False), ("arch", "sm_90a", False), ("task_hash", "sha256:other", True)]
 )
 def test_of_cells_the_part_that_differs_is_named(play, tmp_path, part, value, accepted, code):

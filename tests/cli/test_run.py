@@ -205,6 +205,29 @@ def test_no_settings_are_changed_by_accepting_versions(ptxbench, endpoint):
     assert "another config.turns" in refused.stderr
 
 
+def test_another_pack_is_refused_in_the_words_of_its_option(ptxbench, endpoint):
+    command = ("run", *TASK, "--model", "openai/m", "--base-url", endpoint.url, "--out", "r", "--trajectories", "1", "--turns", "1")
+    ptxbench(*command)
+    refused = ptxbench(*command, "--pack", "none", code=2).stderr
+    assert "another config.pack: --pack auto there, --pack none now" in " ".join(refused.split())
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        ("I do not know.", "no_code (no code block)"),
+        ("```python\ndef run(X, Y):\n    raise ValueError('no such thing')\n```\n", "no such thing"),
+        ("```python\nraise ValueError('not even loaded')\n```\n", "not even loaded"),
+    ],
+)
+def test_a_turns_line_says_in_a_few_words_what_went_wrong(ptxbench, endpoint, reply, told):
+    endpoint.text = reply
+    command = ("run", *TASK, "--model", "openai/m", "--base-url", endpoint.url, "--trajectories", "1", "--turns", "1")
+    (line,) = [line for line in ptxbench(*command).stderr.splitlines() if " turn 0: " in line and "asking" not in line]
+    outcome, _, reason = line.partition(" turn 0: ")[2].partition(" ")
+    assert outcome in ("no_code", "runtime_error", "load_error") and told in f"{outcome} {reason}" and len(reason) <= 102
+
+
 def test_neither_key_nor_password_is_written_anywhere(ptxbench, endpoint, tmp_path):
     endpoint.text = f"no code, but {KEY} and {PASSWORD}"
     address = endpoint.url.replace("http://", f"http://user:{PASSWORD}@") + "?token=another-secret-value"

@@ -6,7 +6,20 @@ import sys
 
 from ptxbench.agent.engine.events import Asking, Evaluating, Event, Incident, RunStarted, TrajectoryEnded, TurnFinished
 from ptxbench.cli.console import GLOBALS, colored, progress
-from ptxbench.schema import Turn
+from ptxbench.schema import Outcome, Turn
+
+MOST_CHARACTERS = 100
+"""How much of a failure's message a line shows."""
+
+NO_CODE = {
+    "cut_off": "cut off",
+    "refusal": "refused",
+    "empty_reply": "empty",
+    "empty_block": "empty code block",
+    "only_other_labels": "no code block with the right label",
+    "no_block": "no code block",
+}
+"""Why a reply holds no code, for people."""
 
 
 def verdict_text(turn: Turn) -> str:
@@ -19,6 +32,22 @@ def verdict_text(turn: Turn) -> str:
     if turn.proof is not None and turn.proof.status == "qualified":
         text += ", qualified"
     return text
+
+
+def reason_text(turn: Turn) -> str | None:
+    """Return in one bounded line why a reply held no code, or why a kernel did not load or run; None for other turns.
+
+    The message of a failure is the candidate's claim: it is shown without paths of this machine and control characters.
+    """
+    said = turn.correct.reasons[-1:]  # What ended the turn stands last, behind breaches of rules that did not.
+    if not said or turn.outcome not in (Outcome.NO_CODE, Outcome.RUNTIME_ERROR, Outcome.LOAD_ERROR):
+        return None
+    if turn.outcome is Outcome.NO_CODE:
+        return NO_CODE.get(said[0], said[0])
+    from ptxbench.agent.feedback.hiding import hide_paths
+    from ptxbench.agent.templating import clip
+
+    return clip(hide_paths(said[0].strip().partition("\n")[0]), MOST_CHARACTERS) or None
 
 
 def event_line(run: str, event: Event) -> str | None:
@@ -34,7 +63,8 @@ def event_line(run: str, event: Event) -> str | None:
     if isinstance(event, Evaluating):
         return f"{where} turn {event.turn}: evaluating the kernel" if GLOBALS.verbose else None
     if isinstance(event, TurnFinished):
-        return f"{where} turn {event.turn.turn}: {verdict_text(event.turn)}"
+        why = reason_text(event.turn)
+        return f"{where} turn {event.turn.turn}: {verdict_text(event.turn)}{f' ({why})' if why else ''}"
     if isinstance(event, Incident):
         return f"{where} turn {event.turn}: {event.text} ({'given up' if event.final else 'trying again'})"
     return None if event.state == "finished" and event.reason is None else f"{where}: {event.state}: {event.reason}"

@@ -75,6 +75,8 @@ class EndStep(Record):
     place: Place
     turn: int
     reason: Literal["context_overflow", "target_speedup", "unrecorded"]
+    text: str | None = None
+    """What the endpoint said of a conversation that is too long: one bounded line without credentials."""
 
 
 class IncidentStep(Record):

@@ -13,11 +13,14 @@ MOST_TOLD = 4
 
 _TEXT = 120
 
+_OPTIONS = {"config.pack": "--pack", "config.arm": "--arm", "config.guidance": "--guidance"}
+"""Settings whose record of a choice is not what people type for it."""
+
 
 def mismatch(field: str, was: Any, now: Any) -> RunMismatch:
     """Return the error for a field that differs. A field of mappings is told by the keys whose values differ."""
     found = list(_differences(field, was, now))
-    told = [f"{name}: {short(one)}, now {short(other)}" for name, one, other in found[:MOST_TOLD]]
+    told = [f"{name}: {_told(name, one, other)}" for name, one, other in found[:MOST_TOLD]]
     more = len(found) - len(told)
     return RunMismatch(
         f"the run directory was made with another {'; '.join(told)}{f'; and {more} more' if more else ''}",
@@ -25,6 +28,21 @@ def mismatch(field: str, was: Any, now: Any) -> RunMismatch:
         + (", or --accept-changes to go on and have it recorded" if all(_is_version(name) for name, _, _ in found) else ""),
         field=field,
     )
+
+
+def _told(name: str, was: Any, now: Any) -> str:
+    """Return both values: of an option of knowledge as it is typed, else as JSON."""
+    option = _OPTIONS.get(name)
+    if option is None:
+        return f"{short(was)}, now {short(now)}"
+    return f"{_typed(option, was)} there, {_typed(option, now)} now"
+
+
+def _typed(option: str, value: Any) -> str:
+    """Return an option with its value; no pack is a value of its own, other options are left out."""
+    if value is None:
+        return f"{option} none" if option == "--pack" else f"no {option}"
+    return f"{option} {value}"
 
 
 def cells_by_task(cells: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:

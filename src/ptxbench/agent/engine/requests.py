@@ -12,12 +12,16 @@ from ptxbench.agent.engine.stage import Paused, Stage, Stopped, to_the_end
 from ptxbench.agent.models.message import ContextOverflow, GenerateConfig, Message, Reply
 from ptxbench.core.errors import ModelError
 
+SMALLER = "a smaller prompt (--pack none, --arm wrappers) or a smaller --max-tokens"
+"""What helps when not even the first request fits the model's context window."""
+
 
 async def ask(stage: Stage, place: Place, rank: int, turn: int, messages: list[Message]) -> tuple[ReplyStep, Reply]:
     """Ask for a turn's reply when a slot is free; return it when it is in the journal.
 
     Raises ``Paused`` when a cap is reached, ``Stopped`` when the model gives no answer, ``ContextOverflow`` when the conversation
-    is too long for it.
+    has grown too long for it. One whose first request is too long says nothing of the model: that is ``Stopped``, a fault of the
+    set-up.
     """
     async with stage.slots.one(rank):
         refused = stage.spending.refuses()
@@ -36,8 +40,12 @@ async def ask(stage: Stage, place: Place, rank: int, turn: int, messages: list[M
         started = time.monotonic()
         try:
             reply = await stage.model.reply(messages, config)
-        except ContextOverflow:
-            raise
+        except ContextOverflow as error:
+            if turn > 0:
+                raise
+            fault = ContextOverflow(f"{error.message}; the first prompt does not fit: {SMALLER}", next_step=SMALLER)
+            await stage.incident(place, turn, fault, final=True)
+            raise Stopped(fault.message) from error
         except ModelError as error:
             await stage.incident(place, turn, error, final=True)
             raise Stopped(error.message) from error

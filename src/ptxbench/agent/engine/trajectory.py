@@ -15,6 +15,7 @@ from ptxbench.agent.engine.stage import Paused, Stage, Stopped
 from ptxbench.agent.engine.verdicts import judge
 from ptxbench.agent.extract import extract
 from ptxbench.agent.feedback import Best, evaluation_feedback, no_code_feedback
+from ptxbench.agent.feedback.hiding import hide_paths
 from ptxbench.agent.history import Exchange, conversation
 from ptxbench.agent.knowledge import PLAIN
 from ptxbench.agent.models.message import ContextOverflow, Message, Reply
@@ -55,8 +56,9 @@ class Trajectory:
         for turn in range(config.turns):
             try:
                 step = self._past.turns.get(turn) or await self._make(turn, opening, exchanges)
-            except ContextOverflow:
-                await self._ledger.record(EndStep(place=self._place, turn=turn, reason="context_overflow"))
+            except ContextOverflow as error:
+                said = hide_paths(error.message)
+                await self._ledger.record(EndStep(place=self._place, turn=turn, reason="context_overflow", text=said))
                 return TrajectoryEnded(self._place, "not_reached", "context_overflow")
             except Stopped as stopped:
                 return TrajectoryEnded(self._place, "incomplete", str(stopped))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from ptxbench.core.errors import UsageError
@@ -10,6 +11,9 @@ EXAMPLE = "http://127.0.0.1:8000/v1"
 
 _REQUEST = "/chat/completions"
 """What a client adds to the address."""
+
+
+_VERSION = re.compile(r"v\d+\w*")
 
 
 def refuse_empty(url: str | None) -> None:
@@ -32,6 +36,11 @@ def check_address(url: str) -> None:
             f"the model's address must end before {_REQUEST}, which every request adds",
             next_step=f"leave {_REQUEST} out: the address is one such as {EXAMPLE}",
         )
+
+
+def has_version(path: str) -> bool:
+    """Whether an address's path names a version of the protocol, such as ``/v1`` or ``/v1beta``."""
+    return any(_VERSION.fullmatch(part) for part in path.split("/"))
 
 
 def split_query(url: str) -> tuple[str, list[tuple[str, str]]]:

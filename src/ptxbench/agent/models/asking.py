@@ -11,6 +11,9 @@ from ptxbench.agent.models.message import ContextOverflow, Reply
 from ptxbench.agent.retry import RetryPolicy
 from ptxbench.core.errors import ModelError
 
+NEXT_STEP = "check the endpoint, then run again to resume"
+"""What to do where nothing better is known."""
+
 
 @dataclass(frozen=True)
 class Failure:
@@ -22,7 +25,7 @@ class Failure:
     asked_s: float | None = None
     tries: int | None = None
     """How often to try at most, where that is less often than the policy would."""
-    next_step: str = "check the endpoint, then run again to resume"
+    next_step: str = NEXT_STEP
 
 
 async def persist(

@@ -6,8 +6,8 @@ import asyncio
 import os
 from typing import TYPE_CHECKING, Any
 
-from ptxbench.agent.models.address import check_address, refuse_empty, split_query
-from ptxbench.agent.models.asking import Failure, persist
+from ptxbench.agent.models.address import check_address, has_version, refuse_empty, split_query
+from ptxbench.agent.models.asking import NEXT_STEP, Failure, persist
 from ptxbench.agent.models.completion import is_page, parse_completion
 from ptxbench.agent.models.message import GenerateConfig, Message, Reply, plain_text
 from ptxbench.agent.models.overflow import says_overflow
@@ -22,16 +22,23 @@ if TYPE_CHECKING:
 ERROR_CHARACTERS = 300
 """How much of an endpoint's error text is kept."""
 
+KEY_VARIABLE = "OPENAI_API_KEY"
+"""The environment variable that holds the key where no other is named."""
+
 _RETRIED_STATUS = frozenset({408, 409, 425, 429})
 
 
 class OpenAICompatibleModel:
     """Asks one model of one endpoint. The key is held by the client only and is cut out of every text that comes back."""
 
-    def __init__(self, model: str, *, base_url: str | None, api_key: str, retry: RetryPolicy | None = None) -> None:
+    def __init__(
+        self, model: str, *, base_url: str | None, api_key: str, key_from: str = KEY_VARIABLE, retry: RetryPolicy | None = None
+    ) -> None:
+        """``key_from`` tells people where the key comes from, as the name of a variable, and never what it is."""
         self.model = model
         self.name = f"openai/{model}"
         self._secrets = Secrets(api_key, base_url)
+        self._key_from = key_from
         self._retry = retry or RetryPolicy()
         self._client = _client(base_url, api_key)
 
@@ -48,18 +55,21 @@ class OpenAICompatibleModel:
             if not os.environ.get(key_variable):
                 # Not even the name: capital letters may be a key as well.
                 raise UsageError(f"the variable that is to hold the key of openai/{model} is not set", next_step="set it")
-        known = [key_variable] if key_variable is not None else ["PTXBENCH_MODEL_KEY", "OPENAI_API_KEY"]
-        key = next((value for name in known if (value := os.environ.get(name))), "").strip()
+        known = [key_variable] if key_variable is not None else ["PTXBENCH_MODEL_KEY", KEY_VARIABLE]
+        variable = next((name for name in known if os.environ.get(name)), KEY_VARIABLE)
+        key = os.environ.get(variable, "").strip()
         if not url and not key:
             raise UsageError(
                 "no key for the OpenAI endpoint",
-                next_step="set OPENAI_API_KEY, or name an endpoint of your own with --base-url (it may need no key)",
+                next_step=f"set {KEY_VARIABLE}, or name an endpoint of your own with --base-url (it may need no key)",
             )
         if url:
             check_address(url)
         if not (key.isascii() and key.isprintable()) or " " in key:
             raise UsageError("the endpoint's key holds characters that no key has", next_step="set the variable again")
-        return cls(model, base_url=url, api_key=key or "none")
+        # A plan's own variable is not named, for the same reason as above.
+        key_from = "the variable that the plan's key_variable names" if key_variable is not None else variable
+        return cls(model, base_url=url, api_key=key or "none", key_from=key_from)
 
     def __repr__(self) -> str:
         return f"OpenAICompatibleModel({self.model!r})"
@@ -150,12 +160,22 @@ class OpenAICompatibleModel:
         status = int(error.status_code)
         details = error.body if isinstance(error.body, dict) else {}
         text = str(details.get("message") or error.response.reason_phrase or "")
+        doubt = self._doubt(status)
         return Failure(
-            self._told(f"HTTP {status}: {text}"),
+            self._told(f"HTTP {status}: {text}") + (f" ({doubt})" if doubt else ""),
             retry=status in _RETRIED_STATUS or status >= 500,
             overflow=says_overflow(status, str(details.get("code")), text),
             asked_s=_seconds(error.response.headers.get("retry-after")),
+            next_step=doubt or NEXT_STEP,
         )
+
+    def _doubt(self, status: int) -> str | None:
+        """Return the question that a refusal raises about how the endpoint was named."""
+        if status in (401, 403):
+            return f"does {self._key_from} hold the right key?"
+        if status == 404 and not has_version(self._client.base_url.path):
+            return "is the address right (does it end in /v1?)"
+        return None
 
     def _told(self, text: str) -> str:
         """Return an endpoint's words as one bounded line; secrets go first, so that no cut leaves half of one."""
