@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+SOURCE = str(Path(__file__).parents[2] / "src")
 
 MANIFEST = """schema_version = 1
 
@@ -157,3 +162,16 @@ def new_data(tmp_path: Path) -> Callable[[], PackData]:
 def data(new_data: Callable[[], PackData]) -> PackData:
     """The small pack."""
     return new_data()
+
+
+@pytest.fixture
+def packs(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Return a function that runs ``ptxbench packs`` in the test's folder, with variables of its own."""
+
+    def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        path = os.pathsep.join(filter(None, (SOURCE, os.environ.get("PYTHONPATH"))))
+        command = [sys.executable, "-m", "ptxbench", "packs", *arguments]
+        env = {**os.environ, "PYTHONPATH": path, **variables}
+        return subprocess.run(command, capture_output=True, text=True, env=env, cwd=tmp_path, timeout=60)
+
+    return run

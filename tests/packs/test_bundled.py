@@ -10,6 +10,7 @@ import pytest
 from ptxbench.arch import get
 from ptxbench.core.errors import ToolMissing
 from ptxbench.packs.check import check
+from ptxbench.packs.compiling import not_compiled
 from ptxbench.packs.listing import listing, source_tree
 from ptxbench.packs.loading import load
 from ptxbench.packs.manifest import Arm, Kind
@@ -45,6 +46,14 @@ def test_the_wrappers_of_the_text_paste_together_and_compile(arm, tmp_path, sett
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=200)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr[-3000:]
+
+
+def test_every_header_compiles_alone_and_its_functions_are_assembled(settings):
+    try:
+        tools = locate(settings)
+    except ToolMissing as missing:
+        pytest.skip(missing.message)
+    assert not_compiled(LIBRARY, tools) == []
 
 
 def test_the_wrappers_arm_has_no_comment_in_its_code():

@@ -138,7 +138,8 @@ def test_two_pages_of_one_id_are_an_error(data):
 
 
 def test_the_lock_fits_until_something_is_edited_and_then_says_what(data):
-    assert errors(check(load(data.root), None)) == [("stale_lock", lock.NAME)]
+    missing = check(load(data.root), None)
+    assert errors(missing) == [("no_lock", lock.NAME)] and missing.lock == "missing"
     assert checked(data).lock == "fits"
     data.replace("schedules/snippets/ring.cu", "nullptr, 1", "nullptr, 2")
     report = check(load(data.root), None)
@@ -165,3 +166,35 @@ def test_the_lock_is_the_same_bytes_wherever_it_is_written(new_data):
         library = load(data.root)
         lock.write(library, lock.compute(library))
     assert (one.root / lock.NAME).read_bytes() == (other.root / lock.NAME).read_bytes()
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_where_there_is_no_lock_the_check_says_so_whatever_else_is_wrong(data, broken):
+    if broken:
+        data.replace("debug/hangs.md", 'title = "', 'titel = "')
+    found = [finding for finding in check(load(data.root), None).findings if finding.where == lock.NAME]
+    assert [(one.code, "there is no lock yet" in one.text, "--write-lock" in one.text) for one in found] == [
+        ("no_lock", True, True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "ends"),
+    [
+        ("include/ptxk/barrier.cuh", "include/ptxk/barrier.h", ".cuh"),
+        ("include/ptxk/barrier.cuh", "include/ptxk/barrier.cu", ".cuh"),
+        ("debug/hangs.md", "debug/hangs.txt", ".md"),
+        ("contracts/barrier-wait.md", "contracts/barrier-wait.markdown", ".md"),
+    ],
+)
+def test_a_file_of_another_suffix_is_one_error_that_says_which_is_read(data, old, new, ends):
+    checked(data)
+    for name in ("include/ptxk/barrier.cuh", "include/ptxk/address.cuh"):
+        data.write(name, "#pragma once\n")
+    for name in ("contracts/barrier-init.md", "contracts/barrier-wait.md"):
+        data.replace(name, 'wrappers = ["mbarrier_init"]', "")
+    for name in ("contracts/barrier-init", "contracts/barrier-wait", "schedules/ring"):
+        data.page(name, "Text.")
+    (data.root / old).rename(data.root / new)
+    found = [one for one in check(load(data.root), None).findings if one.severity == "error" and one.code != "stale_lock"]
+    assert [(one.code, one.where) for one in found] == [("unknown_suffix", new)] and ends in found[0].text

@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-SOURCE = str(Path(__file__).parents[2] / "src")
-
-
-@pytest.fixture
-def packs(tmp_path):
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (SOURCE, os.environ.get("PYTHONPATH"))))}
-        command = [sys.executable, "-m", "ptxbench", "packs", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, env=env, cwd=tmp_path, timeout=60)
-
-    return run
+from ptxbench.core.errors import ToolMissing
+from ptxbench.packs.manifest import Arm
+from ptxbench.toolchain import locate
 
 
 def test_check_is_1_without_a_lock_and_0_with_the_one_it_writes(packs, data):
     stale = packs("check", "--data", str(data.root), "--json")
     assert stale.returncode == 1 and [
         one["code"] for one in json.loads(stale.stdout)["findings"] if one["severity"] == "error"
-    ] == ["stale_lock"]
+    ] == ["no_lock"]
     written = packs("check", "--data", str(data.root), "--write-lock")
     assert written.returncode == 0 and "0 errors, 2 notes; lock: fits" in written.stdout, written.stdout
     assert "2 documented" in written.stdout
@@ -66,3 +54,46 @@ def test_what_is_rendered_or_amalgamated_can_be_written_to_a_file(packs, data, t
 def test_a_wrong_name_is_2_with_a_next_step_and_no_traceback(packs, arguments):
     done = packs(*arguments)
     assert done.returncode == 2 and "next:" in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["render", "tokens"])
+def test_the_help_names_every_arm(packs, command):
+    said = packs(command, "--help").stdout
+    assert [arm.value for arm in Arm if arm.value not in said.partition("--arm")[2].partition("--family")[0]] == []
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "says"),
+    [
+        (
+            "include/ptxk/address.cuh",
+            "cast<uint32_t>",
+            "cast<uint33_t>",
+            'include/ptxk/address.cuh(10): error: identifier "uint33_t"',
+        ),
+        ("include/ptxk/barrier.cuh", '"address.cuh"', '"address.h"', "fatal error: address.h: No such file"),
+        ("include/ptxk/barrier.cuh", '64 [%0], %1;  // counted"', '64 [%0], %1, %1;"', "error"),
+    ],
+    ids=["a type", "an include", "an instruction"],
+)
+def test_check_compiles_headers_when_asked_and_only_then(packs, data, settings, file, old, new, says):
+    try:
+        locate(settings)
+    except ToolMissing as missing:
+        pytest.skip(missing.message)
+    data.replace(file, old, new)
+    assert packs("check", "--data", str(data.root), "--write-lock").returncode == 0
+    done = packs("check", "--data", str(data.root), "--compile", "--json")
+    found = [one for one in json.loads(done.stdout)["findings"] if one["severity"] == "error"]
+    assert {one["code"] for one in found} == {"not_compiled"} and done.returncode == 1
+    (said,) = [one["text"] for one in found if f"{one['where']}.cuh" == file]
+    assert says in said and str(data.root) not in said
+
+
+def test_check_without_a_compiler_is_an_error_only_where_one_is_asked_for(packs, data, tmp_path):
+    where = ("--data", str(data.root), "--write-lock")
+    without = {"PTXBENCH_TOOLKIT": str(tmp_path / "none")}
+    assert packs("check", *where, **without).returncode == 0
+    done = packs("check", *where, "--compile", **without)
+    assert done.returncode == ToolMissing.exit_code and "next:" in done.stderr and "Traceback" not in done.stderr
+    assert "nvcc" in done.stderr or "TVM-FFI" in done.stderr

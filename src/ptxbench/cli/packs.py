@@ -12,6 +12,7 @@ from ptxbench.core.atomic import write_atomic
 
 if TYPE_CHECKING:
     from ptxbench.packs import Library
+    from ptxbench.toolchain import Toolchain
 
 PackName = Annotated[str, typer.Argument(metavar="PACK", help="A pack of `packs list`.")]
 Data = Annotated[
@@ -81,12 +82,15 @@ def register(application: typer.Typer) -> None:
     @group.command("check")
     def check_packs(
         write_lock: Annotated[bool, typer.Option("--write-lock", help="Write the lock anew, then check.")] = False,
+        compile: Annotated[
+            bool, typer.Option("--compile", help="Compile every header as well, each alone, for its pack's architecture.")
+        ] = False,
         data: Data = None,
         json: Json = False,
     ) -> None:
         """Check every pack: names, links, targets, tests of contracts, budget, lock. Exits 1 when something is wrong.
 
-        Notes say what is known from documentation only; they do not change the exit code.
+        Notes say what is known from documentation only; they do not change the exit code. No compiler is needed without --compile.
         """
         as_json = wants_json(json)
         from ptxbench.packs import lock
@@ -94,11 +98,16 @@ def register(application: typer.Typer) -> None:
         from ptxbench.packs.listing import source_tree
 
         library = _library(data)
+        tools = _tools() if compile else None
         if write_lock:
             lock.write(library, lock.compute(library))
             progress(f"wrote {lock.NAME}")
         tree = source_tree()
         report = check(library, tree)
+        if tools is not None:
+            from ptxbench.packs.compiling import not_compiled
+
+            report = report.adding(not_compiled(library, tools))
         if as_json:
             print_json(report)
         else:
@@ -197,3 +206,10 @@ def _library(data: Path | None) -> Library:
     from ptxbench.packs.loading import DATA, load
 
     return load(data or DATA)
+
+
+def _tools() -> Toolchain:
+    from ptxbench.app.machine import machine_settings
+    from ptxbench.toolchain import locate
+
+    return locate(machine_settings())

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 from ptxbench import arch as architectures
 from ptxbench.arch import DEVICES
@@ -40,6 +40,10 @@ class CheckReport(Record):
         """Whether nothing found is an error."""
         return not any(finding.severity == "error" for finding in self.findings)
 
+    def adding(self, findings: Iterable[Finding]) -> Self:
+        """Return this report with more findings."""
+        return self.model_copy(update={"findings": _ordered((*self.findings, *findings))})
+
 
 def check(library: Library, tree: Path | None) -> CheckReport:
     """Check all packs of a library.
@@ -55,6 +59,10 @@ def check(library: Library, tree: Path | None) -> CheckReport:
     used: set[str] = set()
     evidence, unread = _evidence(library, tree)
     findings += unread
+    findings += [
+        Finding.error("unknown_suffix", path.relative_to(library.root).as_posix(), _said(library.suffix_fault(name)))
+        for name, path in library.unread.items()
+    ]
     for name, pack in library.manifest.packs.items():
         fragments, faults = _fragments(library, name, pack)
         findings += faults
@@ -70,8 +78,23 @@ def check(library: Library, tree: Path | None) -> CheckReport:
     answer, stale = _lock(library)
     findings += stale
     findings += _budgets(library)
-    ordered = sorted(set(findings), key=lambda one: (one.severity, one.code, one.where, one.text))
-    return CheckReport(findings=tuple(ordered), contracts=counts, wrappers=wrappers, lock=answer)
+    return CheckReport(findings=_ordered(_once(findings)), contracts=counts, wrappers=wrappers, lock=answer)
+
+
+def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Leave out what a later step only met again: that no text can be made, for a reason that has been said."""
+    said: set[str] = set()
+    for finding in findings:
+        if finding.code not in _MEETS_AGAIN or finding.text not in said:
+            yield finding
+        said.add(finding.text)
+
+
+_MEETS_AGAIN = frozenset({"unknown_fragment", "not_rendered"})
+
+
+def _ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(sorted(set(findings), key=lambda one: (one.severity, one.code, one.where, one.text)))
 
 
 def _evidence(library: Library, tree: Path | None) -> tuple[Evidence, list[Finding]]:
@@ -96,11 +119,9 @@ HOST_ONLY = "include/ptxk/model/"
 
 def _fragments(library: Library, name: str, pack: Pack) -> tuple[list[Fragment], list[Finding]]:
     """Return every fragment that a pack names anywhere and that can be read, and a finding for each that cannot."""
-    entries = [*pack.fragments, *pack.guidance]
-    entries += [entry for variants in pack.variants.values() for added in variants.values() for entry in added]
     fragments: dict[str, Fragment] = {}
     faults = []
-    for entry in entries:
+    for entry in pack.entries:
         try:
             names = list(library.resolve([entry]))
         except PackError as error:
@@ -203,11 +224,14 @@ def _lock(library: Library) -> tuple[LockAnswer, list[Finding]]:
     step = "look at what changed, then packs check --write-lock"
     try:
         old = lock.read(library)
-        new = lock.compute(library)
     except PackError as error:
         return "not computed", [Finding.error("unreadable", lock.NAME, _said(error))]
     if old is None:
-        return "missing", [Finding.error("stale_lock", lock.NAME, f"there is no lock; {step}")]
+        return "missing", [Finding.error("no_lock", lock.NAME, "there is no lock yet; packs check --write-lock writes it")]
+    try:
+        new = lock.compute(library)
+    except PackError as error:
+        return "not computed", [Finding.error("not_rendered", lock.NAME, _said(error))]
     changed = list(lock.differences(old, new))
     return ("stale" if changed else "fits"), [
         Finding.error("stale_lock", what, f"{how} since the lock; {step}") for what, how in changed
@@ -219,7 +243,7 @@ def _budgets(library: Library) -> Iterator[Finding]:
         try:
             largest = max(lock.renderings(library, name), key=estimate)
         except PackError as error:
-            yield Finding.error("unreadable", f"pack {name}", _said(error))
+            yield Finding.error("not_rendered", f"pack {name}", _said(error))
             continue
         size = estimate(largest)
         if size > pack.budget_tokens:

@@ -17,9 +17,10 @@ from pydantic import Field, ValidationError
 
 from ptxbench.core.canonical import sha256
 from ptxbench.core.errors import PackError
+from ptxbench.packs.keys import first_fault
 from ptxbench.packs.loading import Library, read_text
 from ptxbench.packs.manifest import Id
-from ptxbench.packs.page import Page, Status, first_fault
+from ptxbench.packs.page import Page, Status
 from ptxbench.packs.parsing import Header, without_comments
 from ptxbench.schema import Record
 

@@ -11,8 +11,9 @@ from pathlib import Path, PurePosixPath
 from pydantic import ValidationError
 
 from ptxbench.core.errors import PackError, nearest
+from ptxbench.packs.keys import first_fault
 from ptxbench.packs.manifest import KIND_OF_FOLDER, Kind, Manifest, Pack, kind_of
-from ptxbench.packs.page import Page, first_fault, parse_page
+from ptxbench.packs.page import Page, parse_page
 from ptxbench.packs.parsing import Header, parse_header
 
 DATA = Path(__file__).parent / "data"
@@ -81,7 +82,7 @@ class Library:
         elif entry in self.present:
             yield entry
         else:
-            raise _unknown("fragment", entry, list(self.present))
+            raise self._no_fragment(entry)
 
     def below(self, folder: str) -> list[str]:
         """Return the fragments below a folder (``contracts/``) by name; none where nobody has written one, as the check says."""
@@ -100,6 +101,28 @@ class Library:
                     found[name] = path
         return found
 
+    @cached_property
+    def unread(self) -> dict[str, Path]:
+        """Files that lie where fragments do and have a suffix that none has, by the id that they would have.
+
+        Snippets are files of other pages, a script in ``include`` writes headers, and a hidden file is an editor's.
+        """
+        found: dict[str, Path] = {}
+        for folder in KIND_OF_FOLDER:
+            known = (*HEADERS, ".py", ".pyc") if folder == "include" else PAGES
+            for path in sorted((self.root / folder).rglob("*")):
+                name = path.relative_to(self.root).with_suffix("").as_posix()
+                other = path.suffix in known or path.name.startswith(".") or name.startswith("schedules/snippets/")
+                if not other and name not in self.present and path.is_file():
+                    found[name] = path
+        return found
+
+    def suffix_fault(self, name: str) -> PackError:
+        """Return the error for a file of ``unread``: which suffix is read where it lies."""
+        where = self.unread[name].relative_to(self.root).as_posix()
+        step = "a header's name ends in .cuh" if name.startswith("include/") else "a page's name ends in .md"
+        return PackError(f"{where} is not read, for its suffix", next_step=step)
+
     def included(self, header: str, include: str) -> str | None:
         """Return the fragment id of what a header includes in quotes, None for what is no file of the data."""
         beside: list[str] = []
@@ -116,7 +139,7 @@ class Library:
     def _load(self, name: str) -> Fragment:
         path = self.present.get(name)
         if path is None:
-            raise _unknown("fragment", name, list(self.present))
+            raise self._no_fragment(name)
         where = path.relative_to(self.root).as_posix()
         if not path.resolve().is_relative_to(self.root.resolve()):
             raise PackError(f"{where} is a link out of the data", next_step="put the file itself there")
@@ -126,6 +149,9 @@ class Library:
             raise PackError(f"{where}: its id is {content.front.id!r}", next_step=f"an id is the file's name: {path.stem!r}")
         return Fragment(name, kind_of(name), path, content)
 
+    def _no_fragment(self, name: str) -> PackError:
+        return self.suffix_fault(name) if name in self.unread else _unknown("fragment", name, list(self.present))
+
 
 def load(root: Path = DATA) -> Library:
     """Read the manifest of a folder of pack data. Raises ``PackError``, naming the key, when it is not a manifest."""
@@ -133,7 +159,7 @@ def load(root: Path = DATA) -> Library:
     try:
         manifest = Manifest.model_validate(tomllib.loads(read_text(path)))
     except ValidationError as error:
-        raise PackError(f"{path.name}: {first_fault(error)}", next_step="correct the key") from error
+        raise PackError(f"{path.name}: {first_fault(error, Manifest)}", next_step="correct the key") from error
     except (ValueError, RecursionError) as error:
         raise PackError(f"{path.name}: {error}", next_step="correct the TOML") from error
     return Library(root, manifest)

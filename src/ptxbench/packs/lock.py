@@ -12,8 +12,8 @@ from ptxbench.core.atomic import write_atomic
 from ptxbench.core.canonical import sha256
 from ptxbench.core.errors import PackError
 from ptxbench.packs import evidence
+from ptxbench.packs.keys import first_fault
 from ptxbench.packs.loading import Library, read_text
-from ptxbench.packs.page import first_fault
 from ptxbench.packs.render import Rendering, render
 from ptxbench.packs.tokens import estimate
 from ptxbench.schema import Record

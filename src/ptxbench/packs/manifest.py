@@ -118,6 +118,12 @@ class Pack(Record):
         return self.variants[family][name]
 
     @property
+    def entries(self) -> tuple[str, ...]:
+        """Everything that it names: its own fragments, its guidance, and what variants add."""
+        added = (entry for variants in self.variants.values() for entries in variants.values() for entry in entries)
+        return (*self.fragments, *self.guidance, *added)
+
+    @property
     def arms(self) -> tuple[Arm, ...]:
         """The arms in which it can be rendered: without headers there is no instance to choose."""
         return tuple(arm for arm in Arm if arm is not Arm.REPRESENTATIVE or self.language is Language.CUDA)

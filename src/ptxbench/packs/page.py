@@ -11,6 +11,7 @@ from enum import StrEnum
 from pydantic import Field, ValidationError
 
 from ptxbench.core.errors import PackError
+from ptxbench.packs.keys import first_fault
 from ptxbench.packs.manifest import Id
 from ptxbench.schema import Record
 
@@ -124,15 +125,9 @@ def parse_page(text: str, where: str) -> Page:
     try:
         front = FrontMatter.model_validate(tomllib.loads(head[4:]))
     except ValidationError as error:
-        raise PackError(f"{where}: {first_fault(error)}", next_step="correct the key between the +++ lines") from error
+        raise PackError(f"{where}: {first_fault(error, FrontMatter)}", next_step="correct the key between the +++ lines") from error
     except (ValueError, RecursionError) as error:
         raise PackError(f"{where}: {error}", next_step="correct the TOML between the +++ lines") from error
     if not rest.strip():
         raise PackError(f"{where}: says nothing below its front matter", next_step="write it, or take it out of the manifest")
     return Page(front, rest.strip("\n") + "\n", text)
-
-
-def first_fault(error: ValidationError) -> str:
-    """Return one line for the first thing that a record refused: the key and why."""
-    fault = error.errors(include_url=False)[0]
-    return f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"

@@ -18,8 +18,8 @@ from pydantic import ValidationError
 from ptxbench.arch import get
 from ptxbench.core.process import ProcessLimits, run_tool
 from ptxbench.packs.evidence import CheckResult, FigureResult
+from ptxbench.packs.keys import first_fault
 from ptxbench.packs.loading import DATA
-from ptxbench.packs.page import first_fault
 from ptxbench.packs.parsing import without_comments
 from ptxbench.schema import Record
 from ptxbench.toolchain import Toolchain
