@@ -189,7 +189,7 @@ def test_a_refused_request_is_not_repeated(server, status):
 def test_a_404_at_an_address_without_a_version_doubts_the_address(server, path):
     server.url = server.url.removesuffix("/v1") + path
     server.steps = [(404, b'{"detail": "Not Found"}', {})]
-    with pytest.raises(ModelError, match=r"HTTP 404: Not Found \(is the address right \(does it end in /v1\?\)\)") as caught:
+    with pytest.raises(ModelError, match=r"HTTP 404: Not Found; is the address right \(does it end in /v1\?\)") as caught:
         ask(server)
     assert caught.value.next_step == "is the address right (does it end in /v1?)"
 
@@ -229,7 +229,7 @@ def test_a_refused_key_names_its_variable_and_never_the_key(server, monkeypatch,
 
     with pytest.raises(ModelError, match=f"HTTP {status}: no access") as caught:
         asyncio.run(go())
-    assert caught.value.message.endswith(f"(does {named} hold the right key?)") and len(caught.value.message) < 500
+    assert caught.value.message.endswith(f"; does {named} hold the right key?") and len(caught.value.message) < 500
     assert caught.value.next_step == f"does {named} hold the right key?"
     if variable is not None:
         assert KEY not in str(caught.value.as_json()) and "KEY_OF_A_PLAN" not in caught.value.message

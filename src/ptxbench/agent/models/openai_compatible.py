@@ -162,7 +162,7 @@ class OpenAICompatibleModel:
         text = str(details.get("message") or error.response.reason_phrase or "")
         doubt = self._doubt(status)
         return Failure(
-            self._told(f"HTTP {status}: {text}") + (f" ({doubt})" if doubt else ""),
+            self._told(f"HTTP {status}: {text}") + (f"; {doubt}" if doubt else ""),
             retry=status in _RETRIED_STATUS or status >= 500,
             overflow=says_overflow(status, str(details.get("code")), text),
             asked_s=_seconds(error.response.headers.get("retry-after")),
