@@ -42,7 +42,13 @@ def test_the_examples_of_the_page(ptxbench, tmp_path, import_path):
     record = json.loads(ptxbench(*last, "--json").stdout)
     correct = record["tasks"][0]["differences"][0]
     assert (correct["metric"]["name"], correct["exceeds_noise"], correct["pairs"]) == ("turn_correctness", True, 6)
-    assert record["comparable"] and record["incomparable"] == [] and record["exceeding"] >= 1
+    assert record["comparable"] and record["incomparable"] == []
+    found = record["tasks"][0]["differences"]
+    # What the clock measured may differ between any two runs; nothing else does but the correct turns.
+    by_clock = {one["metric"]["name"] for one in found if "speedup" in one["metric"]["name"] or "fast_p" in one["metric"]["name"]}
+    exceeding = {one["metric"]["name"] for one in found if one["exceeds_noise"]}
+    assert exceeding - by_clock == {"turn_correctness"} and len(by_clock) < len(found) - 1
+    assert record["exceeding"] == sum(bool(one["exceeds_noise"]) for one in found)
 
     ptxbench(*runs[0][:-1], "third", "--history", "single")
     refused = ptxbench("compare", "first", "third", code=2)
