@@ -70,6 +70,12 @@ def pack_data():
 
 
 @pytest.fixture(scope="session")
+def chat():
+    """The module ``chat.py``: asks ``server`` one question, and makes the answers that it gives."""
+    return beside("chat")
+
+
+@pytest.fixture(scope="session")
 def stub():
     """The module ``stub_provider.py``: a provider that answers by place in the run, and what it may do instead of answering."""
     return beside("stub_provider")
