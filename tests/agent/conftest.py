@@ -70,6 +70,18 @@ def pack_data():
 
 
 @pytest.fixture(scope="session")
+def telling():
+    """The module ``telling.py``: an evaluation of every outcome that has much to tell."""
+    return beside("telling")
+
+
+@pytest.fixture(scope="session")
+def recorded():
+    """The module ``recorded_texts.py``: holds a feedback text against its golden file."""
+    return beside("recorded_texts")
+
+
+@pytest.fixture(scope="session")
 def chat():
     """The module ``chat.py``: asks ``server`` one question, and makes the answers that it gives."""
     return beside("chat")
