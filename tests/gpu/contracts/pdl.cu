@@ -1,95 +1,158 @@
-// Programmatic dependent launch: a grid that started early sees, after griddep_wait, all that the grids before it wrote, and may
-// then overwrite what they read (PTX ISA, "griddepcontrol"; CUDA C++ Programming Guide, "Programmatic Dependent Launch").
-#include <utility>
+// Programmatic dependent launch, two grids: the one ahead says griddep_launch at once, works long and only then writes; the one
+// behind begins meanwhile and sees all of it after griddep_wait, and what was there before without (PTX ISA, "griddepcontrol").
+#include "dependent.cuh"
 
-#include "bounded.cuh"
-#include "check.hpp"
-#include "ptxk/sm90/launch.cuh"
-#include "ptxk/sm90/pdl.cuh"
-
+using contracts::Found;
+using contracts::kDependentBlocks;
+using contracts::kDependentThreads;
+using contracts::kDependentWords;
+using contracts::other_word;
+using contracts::stepped;
 using contracts::Tally;
 using contracts::text;
+using contracts::Way;
 
 namespace {
 
-constexpr int kBlocks = 96;
-constexpr int kThreads = 256;
-constexpr int kWords = kBlocks * kThreads;
-constexpr int kGrids = 300;
+constexpr int kTrials = 40;
+constexpr uint64_t kWork = 120'000;  // ns between griddep_launch and the first write: many times what a launch takes
 
-__host__ __device__ inline uint32_t place_of(uint32_t i) { return (i * 7919u + 13u) % kWords; }  // another block's word, mostly
-__host__ __device__ inline uint32_t stepped(uint32_t value, uint32_t grid) { return value * 1664525u + grid; }
+// When the blocks of the grid ahead say griddep_launch.
+enum class Says { at_once, one_late, never };
 
-// out = a step on a permutation of in. Lets the next grid start before it has read or written anything; some blocks are slow.
-__global__ void chain(const uint32_t* in, uint32_t* out, uint32_t grid, uint64_t* started, uint64_t* ended) {
-  if (threadIdx.x == 0 && blockIdx.x == 0) {
-    started[grid] = contracts::now_ns();
+// ns of %globaltimer.
+struct Times {
+  unsigned long long said = 0;        // the last griddep_launch
+  unsigned long long ended = 0;       // the last write of the grid ahead
+  unsigned long long begun = ~0ull;   // the first thread of the dependent grid
+  unsigned long long passed = ~0ull;  // its first read
+};
+
+__global__ void ahead(uint32_t* data, uint32_t trial, Says says, Times* times) {
+  const bool late = says == Says::one_late && blockIdx.x == kDependentBlocks - 1;
+  if (late) {
+    contracts::pause_ns(kWork / 2);
   }
-  ptxk::griddep_launch();
-  ptxk::griddep_wait();
-  if ((blockIdx.x + grid) % 32 == 0) {
-    contracts::pause_ns(2000);
+  if (says != Says::never) {
+    if (threadIdx.x == 0) {
+      atomicMax(&times->said, contracts::now_ns());
+    }
+    __syncthreads();
+    ptxk::griddep_launch();
   }
+  contracts::pause_ns(late ? kWork / 2 : kWork);
   const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-  out[i] = stepped(in[place_of(i)], grid);
+  data[i] = stepped(i, trial);
   __syncthreads();
   if (threadIdx.x == 0) {
-    atomicMax(reinterpret_cast<unsigned long long*>(&ended[grid]), static_cast<unsigned long long>(contracts::now_ns()));
+    atomicMax(&times->ended, contracts::now_ns());
   }
 }
 
-// Launches the chain, as dependents or one after the other, and compares with the host. Returns the times of the grids' starts and
-// ends.
-std::pair<std::vector<uint64_t>, std::vector<uint64_t>> run(bool dependent, Tally& chained) {
-  std::vector<uint32_t> values(kWords), next(kWords);
-  for (uint32_t i = 0; i < kWords; ++i) {
-    values[i] = i * 2654435761u;
+__global__ void behind(const uint32_t* data, uint32_t* seen, bool wait, Times* times) {
+  if (threadIdx.x == 0) {
+    atomicMin(&times->begun, contracts::now_ns());
   }
-  contracts::Device<uint32_t> even(values), odd(kWords);
-  contracts::Device<uint64_t> started(kGrids), ended(std::vector<uint64_t>(kGrids, 0));
+  if (wait) {
+    ptxk::griddep_wait();
+  }
+  if (threadIdx.x == 0) {
+    atomicMin(&times->passed, contracts::now_ns());
+  }
+  const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+  seen[i] = data[other_word(i)];
+}
+
+// What the timer advances by at least.
+__global__ void timer(uint64_t* step) {
+  uint64_t least = ~uint64_t{0};
+  for (uint64_t turn = 0, last = contracts::now_ns(); turn < 20'000; ++turn) {
+    const uint64_t now = contracts::now_ns();
+    least = now > last && now - last < least ? now - last : least;
+    last = now;
+  }
+  *step = least;
+}
+
+Found pairs(Way way, Says says, bool wait) {
+  contracts::Device<uint32_t> data(kDependentWords), seen(kDependentWords);
+  contracts::Device<Times> times(1);
   cudaStream_t stream;
   CUDA_MUST(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  CUDA_MUST(cudaDeviceSynchronize());
-  for (uint32_t grid = 0; grid < kGrids; ++grid) {
-    const uint32_t* in = grid % 2 ? odd.get() : even.get();
-    uint32_t* out = grid % 2 ? even.get() : odd.get();
-    if (dependent) {
-      CUDA_MUST(ptxk::launch_dependent(chain, dim3(kBlocks), dim3(kThreads), 0, stream, in, out, grid, started.get(), ended.get()));
-    } else {
-      chain<<<kBlocks, kThreads, 0, stream>>>(in, out, grid, started.get(), ended.get());
+  Found found;
+  for (uint32_t trial = 0; trial < kTrials; ++trial) {
+    data.poison();  // what a grid sees that does not wait
+    seen.poison();
+    times.write({Times{}});
+    CUDA_MUST(cudaDeviceSynchronize());
+    found.host += contracts::finish(way, stream, [&] {
+      ahead<<<kDependentBlocks, kDependentThreads, 0, stream>>>(data.get(), trial, says, times.get());
       CUDA_MUST(cudaGetLastError());
+      if (way == Way::plain) {
+        behind<<<kDependentBlocks, kDependentThreads, 0, stream>>>(data.get(), seen.get(), wait, times.get());
+        CUDA_MUST(cudaGetLastError());
+      } else {
+        CUDA_MUST(ptxk::launch_dependent(behind, dim3(kDependentBlocks), dim3(kDependentThreads), 0, stream, data.get(), seen.get(),
+                                         wait, times.get()));
+      }
+    });
+    const Times at = times.read()[0];
+    const std::vector<uint32_t> got = seen.read();
+    for (uint32_t i = 0; i < kDependentWords; ++i) {
+      found.words.equal(stepped(other_word(i), trial), got[i], [&] { return text("trial %u word %u", trial, i); });
     }
+    found.leads.add(at.begun, at.ended);
+    found.said.holds(at.begun >= at.said, [&] { return text("trial %u: began %llu ns before", trial, at.said - at.begun); });
+    found.passed.holds(at.passed >= at.ended, [&] { return text("trial %u: passed %llu ns before", trial, at.ended - at.passed); });
+    found.worked += says == Says::never ? 0 : static_cast<double>(at.ended - at.said) / kTrials;
   }
-  CUDA_FINISH("chain");
-  for (uint32_t grid = 0; grid < kGrids; ++grid) {
-    for (uint32_t i = 0; i < kWords; ++i) {
-      next[i] = stepped(values[place_of(i)], grid);
-    }
-    values.swap(next);
-  }
-  const std::vector<uint32_t> got = (kGrids % 2 ? odd : even).read();
-  for (uint32_t i = 0; i < kWords; ++i) {
-    chained.equal(values[i], got[i], [&] { return text("word %u after %d grids", i, kGrids); });
-  }
+  found.host /= kTrials;
   CUDA_MUST(cudaStreamDestroy(stream));
-  return {started.read(), ended.read()};
+  return found;
+}
+
+void early(contracts::Checks& checks, Way way, Says says, const char* when) {
+  const char* const how = contracts::kWayNames[static_cast<int>(way)];
+  Found found = pairs(way, says, true);
+  found.record(checks, text("%s, griddep_launch %s, griddep_wait", how, when));
+  found.overlapped(found.words);
+  checks.report("pdl-order", text("%s, griddep_launch %s: begins early and reads all after griddep_wait", how, when), found.words,
+                found.leads.told());
+  checks.report("pdl-order", text("%s, griddep_launch %s: begins once every block has said it", how, when), found.said);
+  checks.report("pdl-order", text("%s, griddep_launch %s: griddep_wait ends after the grid ahead", how, when), found.passed);
+}
+
+void not_early(contracts::Checks& checks, Way way, Says says, const char* what) {
+  Found found = pairs(way, says, true);
+  found.record(checks, what);
+  found.words.equal(0, found.leads.early, [&] { return text("grids that began early: %s", found.leads.told().c_str()); });
+  checks.report("pdl-order", what, found.words, found.leads.told());
+}
+
+// The wrong use: what the wait is for.
+void without_wait(contracts::Checks& checks, Way way) {
+  const std::string what = text("%s, no griddep_wait: reads what was there before", contracts::kWayNames[static_cast<int>(way)]);
+  const Found found = pairs(way, Says::at_once, false);
+  found.record(checks, what);
+  Tally old;
+  found.overlapped(old);
+  old.holds(found.words.wrong() > 0, [&] { return text("no old word in %d trials; %s", kTrials, found.leads.told().c_str()); });
+  checks.report("pdl-order", what, old, text("%llu of %llu words were old", static_cast<unsigned long long>(found.words.wrong()),
+                                             static_cast<unsigned long long>(found.words.cases())));
 }
 
 void check(contracts::Checks& checks) {
-  Tally chained, plain;
-  run(false, plain);
-  checks.report("pdl-order", "300 grids launched plainly: griddep_wait and griddep_launch do nothing", plain);
-  const auto [begin, end] = run(true, chained);
-  int early = 0;
-  double lead = 0;
-  for (int grid = 1; grid < kGrids; ++grid) {
-    early += begin[grid] < end[grid - 1];
-    lead += static_cast<double>(end[grid - 1]) - static_cast<double>(begin[grid]);
-  }
-  checks.report("pdl-order", "300 grids in a chain through two buffers: each reads all that the one before wrote", chained,
-                text("%d of %d grids started before the one ahead had ended", early, kGrids - 1));
-  checks.measured("pdl-order", "start before the end of the grid ahead",
-                  {{"mean_lead_ns", lead / (kGrids - 1)}, {"early_grids", static_cast<double>(early)}});
+  contracts::Device<uint64_t> step(1);
+  timer<<<1, 1>>>(step.get());
+  CUDA_FINISH("timer");
+  checks.measured("pdl-order", "least step of the timer", {{"step_ns", static_cast<double>(step.read()[0])}});
+  not_early(checks, Way::plain, Says::at_once, "launched plainly, griddep_launch and griddep_wait do nothing");
+  not_early(checks, Way::dependent, Says::never, "launched as a dependent, no griddep_launch: begins after the end");
+  early(checks, Way::dependent, Says::at_once, "at once");
+  early(checks, Way::dependent, Says::one_late, "at once but in one block");
+  without_wait(checks, Way::dependent);
+  early(checks, Way::graph, Says::at_once, "at once");
+  without_wait(checks, Way::graph);
 }
 
 }  // namespace
