@@ -3,7 +3,12 @@
 import csv
 import io
 import json
+import os
+import pty
 import re
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -74,10 +79,28 @@ def test_one_table_goes_to_stdout_in_the_format_asked_for(ptxbench, runs):
     assert [(row["turn"], row["correct"], row["qualified"]) for row in rows] == [("0", "0", "0"), ("1", "1", "0")]
 
 
-def test_a_figure_is_svg_where_that_is_asked_for_and_its_record_otherwise(ptxbench, runs):
+def test_a_figure_goes_through_a_pipe_in_the_format_that_is_named(ptxbench, runs):
     assert ptxbench("report", "runs", "--figure", "outcomes", "--format", "svg").stdout.startswith("<svg")
-    (figure,) = json.loads(ptxbench("report", "runs", "--figure", "outcomes").stdout)["figures"]
-    assert figure["spec"]["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
+    for asked in (("--format", "json"), ("--json",)):
+        (figure,) = json.loads(ptxbench("report", "runs", "--figure", "outcomes", *asked).stdout)["figures"]
+        assert figure["spec"]["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
+
+
+@pytest.mark.parametrize("asked", [(), ("--format", "svg")])
+def test_a_terminal_gets_no_figure_but_what_to_do_with_one(runs, tmp_path, import_path, asked):
+    master, slave = pty.openpty()
+    command = [sys.executable, "-m", "ptxbench", "report", "runs", "--figure", "outcomes", *asked]
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": import_path}
+    done = subprocess.run(command, cwd=tmp_path, env=env, stdout=slave, stderr=subprocess.PIPE, text=True, timeout=120)
+    os.close(slave)
+    shown = b""
+    with suppress(OSError):  # A terminal that nobody writes to any more is an error to read.
+        while piece := os.read(master, 65536):
+            shown += piece
+    os.close(master)
+    assert done.returncode == 2 and "a terminal shows no figure" in done.stderr
+    assert "--out DIR" in done.stderr and "svg, png, csv and json" in done.stderr and "> FILE" in done.stderr
+    assert b"vega" not in shown and b"<svg" not in shown
 
 
 def test_a_folder_gets_every_kind_in_every_format(ptxbench, runs, tmp_path):
@@ -138,6 +161,7 @@ def test_what_needs_no_run_is_shown_without_one(ptxbench):
         (("runs", "--table", "model"), "did you mean models?"),
         (("runs", "--figure", "fastp"), "did you mean fast_p?"),
         (("runs", "--table", "models", "--format", "svg"), "tables have no format 'svg'"),
+        (("runs", "--figure", "fast_p"), "name a folder with --out DIR (it gets svg, png, csv and json"),
         (("runs", "--figure", "fast_p", "--format", "latex"), "figures have no format 'latex'"),
         (("runs", "--figure", "fast_p", "--format", "png"), "name a folder with --out"),
         (("runs", "--table", "models", "--table", "search"), "name a folder with --out"),

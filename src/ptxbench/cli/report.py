@@ -27,8 +27,8 @@ Formats = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help="The overview and tables: table, csv, json or markdown; tables also latex; figures: svg, png, csv or json (which "
-        "stdout gets unasked). Several with commas between, where --out is given.",
+        help="The overview and tables: table, csv, json or markdown; tables also latex; figures: svg, png, csv or json. Several "
+        "with commas between, where --out is given.",
     ),
 ]
 Pool = Annotated[
@@ -65,6 +65,7 @@ what else there is                   ptxbench report --list
 models x workloads                   ptxbench report runs/hopper --table models
 the same for a paper                 ptxbench report runs/hopper --table models --format latex
 curves of two runs as pictures       ptxbench report runs/a runs/b --figure fast_p --format svg --out plots
+one picture through a pipe           ptxbench report runs/hopper --figure fast_p --format svg > fast_p.svg
 two runs of the same cells as one    ptxbench report runs/a runs/b --pool run --table models
 every kind in every format           ptxbench report runs/hopper --out results
 a page to look at, send and keep     ptxbench report runs/hopper --html results.html
@@ -161,15 +162,31 @@ def _kinds(paths: list[Path], tables: list[str], figures: list[str], pool: list[
 def _formats(format: str | None, tables: list[str], figures: list[str], out: Path | None) -> list[str]:
     from ptxbench.report.documents import FIGURE_FORMATS, TABLE_FORMATS
 
+    if figures and out is None:
+        _refuse_on_stdout(figures, format)
     if format is not None:
         formats = [name.strip() for name in format.split(",")]
     elif out is None:
-        formats = ["table"] if tables and not figures else ["json"]
+        formats = ["table"]
     else:
         formats = [name for name in EVERY_FORMAT if (tables and name in TABLE_FORMATS) or (figures and name in FIGURE_FORMATS)]
     if "png" in formats and out is None:
         raise UsageError("a PNG is no text for stdout", next_step="name a folder with --out")
     return formats
+
+
+def _refuse_on_stdout(figures: list[str], format: str | None) -> None:
+    """Refuse figures for a terminal, which shows none, and for a pipe that does not say what it takes."""
+    from ptxbench.report.catalogue import FIGURES, chosen
+
+    chosen(FIGURES, figures, "figure")  # A name that does not exist is the first thing to mend.
+    if format is None or sys.stdout.isatty():
+        what = "a terminal shows no figure" if sys.stdout.isatty() else "a figure has no format for stdout unless one is named"
+        raise UsageError(
+            what,
+            next_step="name a folder with --out DIR (it gets svg, png, csv and json, or what --format names), "
+            "or write one figure to a file: --format svg > FILE (or csv, json)",
+        )
 
 
 def _width() -> int | None:
