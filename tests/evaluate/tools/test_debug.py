@@ -73,7 +73,7 @@ def driven(start: Start, *pieces: bytes) -> Start:
     @contextmanager
     def begin(tool: Tool | None = None, exact: bool = False) -> Iterator[Child]:
         assert tool is not None
-        command = [sys.executable, str(DRIVER), *(piece.hex() for piece in pieces)]
+        command = [sys.executable, str(DRIVER), "closes", *(piece.hex() for piece in pieces)]
         with subprocess.Popen(command, env=dict(tool.env), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as driver:
             assert driver.stdin is not None and driver.stdout is not None
             assert driver.stdout.readline() == "ready\n"

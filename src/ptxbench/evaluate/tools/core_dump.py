@@ -8,6 +8,8 @@ rights, and no debugger attaches to it.
 from __future__ import annotations
 
 import os
+import select
+import stat
 import struct
 import time
 from collections.abc import Iterator
@@ -15,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ptxbench.evaluate.sandbox.launch import Tool
+from ptxbench.evaluate.tools.folder_events import FolderEvents
 from ptxbench.evaluate.tools.under import read_file, scratch_folder
 
 MOST_BYTES = 64 << 20
@@ -24,7 +27,6 @@ LEFT_OUT = (
     "skip_abort",
 )  # fmt: skip
 _PIPE, _CORE = "pipe", "core"
-_LOOK_AGAIN_S = 0.05
 _HEADER = struct.Struct("<16s HHI QQQ I HHHHHH")
 """An ELF header of 64 bits."""
 
@@ -47,20 +49,40 @@ class CoreDump:
         }
         return Tool((), settings, sandbox="dump")
 
-    def take(self, seconds: float) -> bytes | None:
-        """Ask for the dump, wait until it is whole, and return it; None when there is none within ``seconds``."""
+    def take(self, process: int, seconds: float) -> bytes | None:
+        """Ask for the dump, wait until it is whole, and return it; None when there is none.
+
+        The wait ends with a whole dump, with the end of the process (a child of ours that is not reaped yet), or after ``seconds``.
+        """
         deadline = time.monotonic() + seconds
-        if not self._ask():
+        pidfd = os.pidfd_open(process)
+        try:
+            with FolderEvents(self._folder) as events:
+                return self._wait(events, pidfd, deadline) if self._ask() else None
+        except OSError:  # no watch to be had: an explanation less, and no verdict changes
             return None
-        while time.monotonic() < deadline:
-            try:
-                found = read_file(self._folder / _CORE, MOST_BYTES)
-            except OSError:  # not yet there, or no file
-                found = b""
-            if _is_whole(found):
+        finally:
+            os.close(pidfd)
+
+    def _wait(self, events: FolderEvents, pidfd: int, deadline: float) -> bytes | None:
+        waiting = select.poll()
+        waiting.register(events, select.POLLIN)
+        waiting.register(pidfd, select.POLLIN)
+        while True:
+            events.forget()
+            found = self._found()
+            left = deadline - time.monotonic()
+            if found is not None or left <= 0:
                 return found
-            time.sleep(_LOOK_AGAIN_S)
-        return None
+            if any(descriptor == pidfd for descriptor, _ in waiting.poll(left * 1000)):
+                return self._found()
+
+    def _found(self) -> bytes | None:
+        try:
+            found = read_file(self._folder / _CORE, MOST_BYTES)
+        except OSError:  # not yet there, or no file
+            return None
+        return found if _is_whole(found) else None
 
     def _ask(self) -> bool:
         try:
@@ -68,7 +90,8 @@ class CoreDump:
         except OSError:  # the driver made none, or nobody reads it
             return False
         try:
-            return os.write(pipe, b"1") == 1
+            # Whatever lies there may be the candidate's: a byte is written to nobody's file.
+            return stat.S_ISFIFO(os.fstat(pipe).st_mode) and os.write(pipe, b"1") == 1
         except OSError:
             return False
         finally:

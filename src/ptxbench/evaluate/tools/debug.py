@@ -80,7 +80,7 @@ def _hang(start: Start, limits: Limits, settings: Settings | None, keep: Path | 
                 call.result(wait)
             except Waited:
                 try:
-                    dump = dumping.take(SECONDS)
+                    dump = dumping.take(child.pid, SECONDS)
                 finally:
                     with suppress(ProcessLookupError):
                         os.killpg(child.pid, signal.SIGKILL)
