@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
+from ptxbench.agent import RunConfig
 from ptxbench.agent.engine.manifest import read_manifest
+from ptxbench.agent.engine.opening import opening_messages
+from ptxbench.agent.engine.places import plan
 from ptxbench.agent.knowledge import installed_packs, own_pack
+from ptxbench.app.rehearsal import Assumptions
 from ptxbench.packs import render
 from ptxbench.packs.guidance import guidance_names
 from ptxbench.packs.tokens import estimate
 from ptxbench.schema import Language
+from ptxbench.suite import load
 
+ROOT = Path(__file__).parents[2]
+GEMM = ("run", "--task", "gemm_n7168_k5120", "--backend", "static", "--model", "openai/m")
 TASK = ("--task", "cpu_softmax_n1024", "--language", "python")
 SMALL = ("--trajectories", "2", "--turns", "2", "--concurrency", "1")
 
@@ -100,3 +108,64 @@ def test_every_arm_variant_and_guidance_of_a_pack_is_a_cell_of_a_plan(ptxbench, 
     }
     assert found == wanted
     assert len({cell["folder"] for cell in cells}) == 2 * (1 + 3 * (1 + len(guidance)))
+
+
+@pytest.mark.parametrize(("device", "name"), [("h200", "NVIDIA H200"), ("h100", "NVIDIA H100")])
+def test_a_prompt_is_shown_as_on_the_device_that_is_named(ptxbench, device, name):
+    dry = json.loads(ptxbench(*GEMM, "--dry-run", "--device", device, "--seconds-per-turn", "6", "--json").stdout)
+    (cell,) = dry["cells"]
+    config = RunConfig(tasks=("gemm_n7168_k5120",), model="openai/m")
+    (planned,) = plan(config, load())
+    system, user = opening_messages(config, planned, variant="base", device=device)
+    assert (cell["prompt"]["system"], cell["prompt"]["user"]) == (system.content, user.content)
+    assert name in user.content and name in system.content
+    assert (cell["backend"], cell["device"], cell["shown_for"]) == ("static", None, device)
+    assert (dry["gpu_minutes"], dry["compile_minutes"]) == (3.2, 0.0)
+
+
+def test_people_are_told_which_device_a_prompt_speaks_of(ptxbench):
+    told = ptxbench(*GEMM, "--dry-run").stdout
+    assert "the prompt speaks of h100 (--device ID: of another one)" in told
+    named = ptxbench(*GEMM, "--dry-run", "--device", "h200", "-v").stdout
+    assert "the prompt speaks of h200" in named and "GPU minutes on h200" in named and "The device is an NVIDIA H200" in named
+    assert "Nothing here can run" in told and "Nothing here can run" not in named
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((*GEMM, "--dry-run", "--device", "h20"), "unknown device 'h20'\n  next: use one of h100, h200, b200"),
+        ((*GEMM, "--dry-run", "--device", "b200"), "b200 runs sm_100a kernels, and these are asked for on sm_90a"),
+        (("run", *TASK, "--model", "openai/m", "--dry-run", "--device", "h200"), "asked for on cpu\n  next: leave --device out"),
+        ((*GEMM, "--device", "h200"), "--device: is for --dry-run"),
+    ],
+)  # fmt: skip
+def test_a_device_that_cannot_be_meant_is_refused(ptxbench, endpoint, arguments, told):
+    assert told in ptxbench(*arguments, code=2, OPENAI_BASE_URL=endpoint.url).stderr
+    assert endpoint.bodies == []
+
+
+def test_a_directory_begun_on_a_device_is_rehearsed_elsewhere_by_naming_it(ptxbench, endpoint, tmp_path):
+    command = (*GEMM, "--pack", "none", "--base-url", endpoint.url, *SMALL, "--out", "r")
+    ptxbench(*command, "--max-turns-now", "1", code=4)
+    path = tmp_path / "r" / "run.json"
+    manifest = json.loads(path.read_text())
+    manifest["cells"][0]["key"]["device"] = "h200"
+    path.write_text(json.dumps(manifest))
+    assert 'device: "h200", now null' in ptxbench(*command, "--dry-run", code=2).stderr
+    assert "4 turns (1 done)" in ptxbench(*command, "--dry-run", "--device", "h200").stdout
+
+
+def test_what_is_only_compiled_takes_compile_minutes_by_the_evidence_that_is_named(ptxbench):
+    dry = json.loads(ptxbench(*GEMM, *SMALL, "--dry-run", "--json").stdout)
+    assert (dry["gpu_minutes"], dry["compile_minutes"]) == (0.0, pytest.approx(4 * Assumptions().compile_seconds / 60))
+    told = ptxbench(*GEMM, *SMALL, "--dry-run").stdout
+    assert "judge: about 0.0 GPU minutes, 0.2 compile minutes" in told
+    evidence = re.search(r"s of compiling one that cannot run here \((\S+)\)", told)
+    figures = json.loads((ROOT / evidence[1]).read_text())["figures"]
+    built = [stages["build"] for stages in figures["turn"]["stages_s"]]
+    assert min(built) <= dry["assumptions"]["compile_seconds"] <= max(built)
+    (python,) = json.loads(ptxbench("run", *TASK, "--backend", "static", "--model", "openai/m", "--dry-run", "--json").stdout)[
+        "cells"
+    ]
+    assert (python["judge_minutes"], python["compile_minutes"]) == (0.0, 0.0), "nothing is compiled of a Python kernel"

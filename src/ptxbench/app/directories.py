@@ -11,14 +11,17 @@ from ptxbench.agent.engine.beginning import Identity, new_manifest
 from ptxbench.agent.engine.directory import agreed_manifest, check_folder
 from ptxbench.agent.engine.manifest import MANIFEST_NAME
 from ptxbench.agent.engine.places import PlannedTask, TaskSource
-from ptxbench.agent.engine.run import device_of
 from ptxbench.agent.models import load_model
 from ptxbench.app.jobs import Job
-from ptxbench.evaluate import Evaluator
 
 
-def check_directory(job: Job, suite: TaskSource, planned: Sequence[tuple[PlannedTask, Evaluator]], *, accept_changes: bool) -> None:
-    """Raise what a run of the job would: ``RunMismatch`` for other settings, ``UsageError`` for a folder that holds no run."""
+def check_directory(
+    job: Job, suite: TaskSource, planned: Sequence[tuple[PlannedTask, str | None]], *, accept_changes: bool
+) -> None:
+    """Raise what a run of the job would: ``RunMismatch`` for other settings, ``UsageError`` for a folder that holds no run.
+
+    ``planned`` gives each task and the device table's name of where its candidates run, None for nowhere.
+    """
     check_folder(job.folder)
     if not (job.folder / MANIFEST_NAME).exists():
         return
@@ -26,7 +29,7 @@ def check_directory(job: Job, suite: TaskSource, planned: Sequence[tuple[Planned
         job.config,
         _identity(job),
         suite.hash,
-        [(item, device_of(evaluator, item.task)) for item, evaluator in planned],
+        list(planned),
         folder_name=job.folder.resolve().name,
     )
     agreed_manifest(job.folder, fresh, turns_done=0, accept_changes=accept_changes)

@@ -19,9 +19,11 @@ from ptxbench.agent.tokens import TokenEstimate, count_tokens, pack_tokens, sum_
 from ptxbench.app.directories import check_directory
 from ptxbench.app.evaluators import Evaluators
 from ptxbench.app.jobs import Job
+from ptxbench.arch import DEVICES
+from ptxbench.core.errors import UsageError
 from ptxbench.core.settings import Settings
 from ptxbench.evaluate import Evaluator
-from ptxbench.schema import Record, TokenCount
+from ptxbench.schema import Language, Record, TokenCount
 
 
 class Assumptions(Record):
@@ -32,6 +34,12 @@ class Assumptions(Record):
     reply_tokens: int = Field(default=8000, ge=1)
     """Length of one answer, its reasoning included; all of it is taken to be sent again."""
     feedback_tokens: int = Field(default=700, ge=0)
+    compile_seconds: float = Field(default=2.5, gt=0)
+    """Time that one kernel compiles where none can run: a GEMM took 2.2 to 2.7 s on 16 cores (evidence/h200/turn.json)."""
+
+
+COMPILED = frozenset({Language.CUDA, Language.CPP})
+"""Languages whose sources go through a compiler before anything runs."""
 
 
 class FirstPrompt(Record):
@@ -69,10 +77,15 @@ class DryCell(Record):
     backend: str
     """What would judge on this machine; ``static`` leaves GPU kernels undecided."""
     device: str | None
+    """Where candidates would run on this machine, None where they would not."""
+    shown_for: str | None
+    """Device that the prompt speaks of: the one that was asked for, else ``device``, else the pack's first; None: of none."""
     judge: str
     """``gpu`` or ``cpu``: where the task is judged to a full verdict."""
     judge_minutes: float
-    """0 where nothing can run."""
+    """On this machine, or on the device that was asked for; 0 where nothing can run."""
+    compile_minutes: float
+    """Where kernels are compiled and nothing runs, one after another; elsewhere a turn's time of judging includes it."""
     cost_usd: float | None
     """None: the model's price is unknown. Without discounts for cached input, so an upper figure."""
     price: Price | None
@@ -90,6 +103,7 @@ class Rehearsal(Record):
     output_tokens: int
     gpu_minutes: float
     cpu_minutes: float
+    compile_minutes: float
     cost_usd: float | None
     """None as soon as one cell's is unknown."""
 
@@ -101,19 +115,33 @@ def rehearse(
     *,
     settings: Settings,
     backend: str | None = None,
+    device: str | None = None,
     accept_changes: bool = False,
 ) -> Rehearsal:
-    """Return what the jobs would ask. Raises ``UsageError`` for what a run would refuse before its first request."""
+    """Return what the jobs would ask; ``device``: as on a machine with that device of the table, for the tasks that it can run.
+
+    Raises ``UsageError`` for what a run would refuse before its first request, and for a device that is unknown or of no use.
+    """
+    arch = _arch_of(device)
     evaluators = Evaluators(backend, settings)
     try:
         cells = []
         for job in jobs:
             # An evaluator only tells here where candidates would be judged, which a prompt may name.
             planned = [(item, evaluators.lend(item.task)) for item in plan(job.config, suite)]
-            check_directory(job, suite, planned, accept_changes=accept_changes)
-            cells += [cell for item, evaluator in planned for cell in _cells(job, item, assumptions, evaluator)]
+            where = [device if item.task.arch == arch else device_of(evaluator, item.task) for item, evaluator in planned]
+            places = [(item, shown) for (item, _), shown in zip(planned, where, strict=True)]
+            check_directory(job, suite, places, accept_changes=accept_changes)
+            for (item, evaluator), shown in zip(planned, where, strict=True):
+                cells += _cells(job, item, assumptions, evaluator, shown)
     finally:
         asyncio.run(evaluators.close())
+    if device is not None and arch not in (asked := {cell.arch for cell in cells}):
+        fitting = [facts.id for facts in DEVICES.values() if facts.arch in asked]
+        raise UsageError(
+            f"{device} runs {arch} kernels, and these are asked for on {', '.join(sorted(asked))}",
+            next_step=f"use --device {' or '.join(fitting)}" if fitting else "leave --device out",
+        )
     costs = [cell.cost_usd for cell in cells]
     known = [cost for cost in costs if cost is not None]
     return Rehearsal(
@@ -126,13 +154,23 @@ def rehearse(
         output_tokens=sum(cell.output_tokens for cell in cells),
         gpu_minutes=math.fsum(cell.judge_minutes for cell in cells if cell.judge == "gpu"),
         cpu_minutes=math.fsum(cell.judge_minutes for cell in cells if cell.judge == "cpu"),
+        compile_minutes=math.fsum(cell.compile_minutes for cell in cells),
         cost_usd=math.fsum(known) if len(known) == len(costs) else None,
     )
 
 
-def _cells(job: Job, item: PlannedTask, assumed: Assumptions, evaluator: Evaluator) -> list[DryCell]:
+def _arch_of(device: str | None) -> str | None:
+    """Return what a device of the table runs. Raises ``UsageError`` with the table's ids for another one."""
+    if device is None:
+        return None
+    if device not in DEVICES:
+        raise UsageError(f"unknown device {device!r}", next_step=f"use one of {', '.join(DEVICES)}")
+    return DEVICES[device].arch
+
+
+def _cells(job: Job, item: PlannedTask, assumed: Assumptions, evaluator: Evaluator, device: str | None) -> list[DryCell]:
+    """Return the cells of a task. ``device``: the table's name of where its candidates run, None for nowhere."""
     config, task = job.config, item.task
-    device = device_of(evaluator, task)
     done = {
         (step.row.trajectory, step.row.turn)
         for step in read_steps(job.folder)
@@ -147,6 +185,8 @@ def _cells(job: Job, item: PlannedTask, assumed: Assumptions, evaluator: Evaluat
         sent = [min(index, 1) if config.history == "latest" else index for index in indices]
         input_tokens = prompt.tokens.tokens * len(indices) + again * sum(sent)
         output_tokens = assumed.reply_tokens * len(indices)
+        runs = evaluator.backend != "static" or device is not None
+        compile_s = assumed.compile_seconds if item.language in COMPILED and not runs else 0.0
         found.append(
             DryCell(
                 folder=str(job.folder),
@@ -165,9 +205,11 @@ def _cells(job: Job, item: PlannedTask, assumed: Assumptions, evaluator: Evaluat
                 prompt=prompt,
                 input_tokens=input_tokens,
                 output_tokens=output_tokens,
-                judge_minutes=0.0 if evaluator.backend == "static" else len(indices) * assumed.seconds_per_turn / 60,
+                judge_minutes=len(indices) * assumed.seconds_per_turn / 60 if runs else 0.0,
+                compile_minutes=len(indices) * compile_s / 60,
                 backend=evaluator.backend,
-                device=device,
+                device=device_of(evaluator, task),
+                shown_for=device or (known.rendering(variant, None).device if known is not None else None),
                 judge="gpu" if architectures.get(task.arch).is_gpu else "cpu",
                 cost_usd=_cost(config.price, input_tokens, output_tokens),
                 price=config.price,

@@ -9,7 +9,18 @@ from ptxbench.cli.console import GLOBALS, progress, wants_json
 from ptxbench.schema import Profile
 
 BESIDE_A_PLAN = frozenset(
-    {"out", "backend", "dry_run", "seconds_per_turn", "reply_tokens", "max_cost", "max_total_tokens", "max_turns_now", "prices"}
+    {
+        "out",
+        "backend",
+        "dry_run",
+        "device",
+        "seconds_per_turn",
+        "reply_tokens",
+        "max_cost",
+        "max_total_tokens",
+        "max_turns_now",
+        "prices",
+    }
     | {"accept_changes", "quiet", "json", "plan"}
 )
 """Options that stand beside a plan; the others are what the plan itself says."""
@@ -48,6 +59,7 @@ def register(application: typer.Typer) -> None:
         backend: options.Backend = None,
         concurrency: options.Concurrency = 8,
         dry_run: options.DryRun = False,
+        device: options.DeviceId = None,
         seconds_per_turn: options.SecondsPerTurn = None,
         reply_tokens: options.ReplyTokens = None,
         max_cost: options.MaxCost = None,
@@ -69,6 +81,8 @@ def register(application: typer.Typer) -> None:
         Example: ptxbench run --task cpu_gemm_n256_k256 --model openai/NAME --base-url http://127.0.0.1:8000/v1
         """
         as_json = wants_json(json)
+        if device is not None and not dry_run:
+            raise typer.BadParameter("is for --dry-run: a run is judged on the device that it finds", param_hint="--device")
         from ptxbench.agent import RunConfig
         from ptxbench.agent.models.message import Sampling
         from ptxbench.agent.plan import NONE, read_plan
@@ -126,7 +140,14 @@ def register(application: typer.Typer) -> None:
             folder = jobs[0].folder
         if dry_run:
             show_rehearsal(
-                jobs, suite, seconds_per_turn, reply_tokens, backend=backend, accept_changes=accept_changes, as_json=as_json
+                jobs,
+                suite,
+                seconds_per_turn,
+                reply_tokens,
+                backend=backend,
+                device=device,
+                accept_changes=accept_changes,
+                as_json=as_json,
             )
             return
 

@@ -110,13 +110,16 @@ def show_rehearsal(
     reply_tokens: int | None,
     *,
     backend: str | None,
+    device: str | None,
     accept_changes: bool,
     as_json: bool,
 ) -> None:
-    """Print what the jobs would ask."""
+    """Print what the jobs would ask; ``device``: on a machine with that one."""
     given = {"seconds_per_turn": seconds_per_turn, "reply_tokens": reply_tokens}
     assumptions = Assumptions(**{name: value for name, value in given.items() if value is not None})
-    found = rehearse(jobs, suite, assumptions, settings=machine_settings(), backend=backend, accept_changes=accept_changes)
+    found = rehearse(
+        jobs, suite, assumptions, settings=machine_settings(), backend=backend, device=device, accept_changes=accept_changes
+    )
     if as_json:
         print_json(found)
         return
@@ -129,13 +132,19 @@ def show_rehearsal(
         )
     )
     say(f"tokens: about {found.input_tokens:,} in, {found.output_tokens:,} out")
-    minutes = {"GPU": found.gpu_minutes, "CPU": found.cpu_minutes}
-    say("judge: about " + ", ".join(f"{value:.1f} {name} minutes" for name, value in minutes.items() if value or name == "GPU"))
-    if archs := sorted({cell.arch for cell in found.cells if cell.backend == "static"}):
+    minutes = {f"GPU minutes{f' on {device}' if device else ''}": found.gpu_minutes, "CPU minutes": found.cpu_minutes}
+    minutes["compile minutes"] = found.compile_minutes
+    say("judge: about " + ", ".join(f"{value:.1f} {name}" for name, value in minutes.items() if value or name.startswith("GPU")))
+    if device is not None:
+        say(f"Prompts and minutes are those of a machine with {device}.")
+    elsewhere = {cell.arch for cell in found.cells if device is not None and cell.shown_for == device}
+    if archs := sorted({cell.arch for cell in found.cells if cell.backend == "static"} - elsewhere):
         say(f"Nothing here can run {' or '.join(archs)} kernels: answers would be asked and paid for, and kernels only compiled.")
     say(f"cost: {_usd(found.cost_usd)}")
+    compiling = f"{assumptions.compile_seconds:g} s of compiling one that cannot run here (evidence/h200/turn.json), "
     say(
-        f"Assumed: {assumptions.seconds_per_turn:g} s of judging a turn (--seconds-per-turn), {assumptions.reply_tokens} tokens an "
+        f"Assumed: {assumptions.seconds_per_turn:g} s of judging a turn (--seconds-per-turn), "
+        f"{compiling if found.compile_minutes else ''}{assumptions.reply_tokens} tokens an "
         f"answer (--reply-tokens), {assumptions.feedback_tokens} a feedback; cost without discounts for cached input."
     )
     say("Nothing was asked. The whole first prompts: the same with --json, or -v.")
@@ -149,6 +158,8 @@ def _say_cell(cell: DryCell) -> None:
     done = f", {cell.turns_done} of them done" if cell.turns_done else ""
     say(f"  {cell.trajectories} trajectories, {cell.turns} turns{done}, kept in {cell.folder}")
     say(f"  judged here by the {cell.backend} backend" + (f" on {cell.device}" if cell.device else ": nothing runs"))
+    if cell.shown_for != cell.device:
+        say(f"  the prompt speaks of {cell.shown_for} (--device ID: of another one)")
     ours = f", {cell.prompt.pack.tokens} of them the pack's" if cell.prompt.pack is not None else ""
     say(f"  first prompt: {'' if tokens.exact else 'about '}{tokens.tokens} tokens{ours} ({tokens.counted_by})")
     say(f"  cost: {_usd(cell.cost_usd)}" + (f" (prices of {cell.price.date}: {cell.price.source})" if cell.price else ""))

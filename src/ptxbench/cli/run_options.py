@@ -126,6 +126,10 @@ DryRun = Annotated[
     bool,
     typer.Option("--dry-run", help="Show what would be asked, and about what it takes; ask nothing."),
 ]
+DeviceId = Annotated[
+    str | None,
+    typer.Option("--device", metavar="ID", help="For --dry-run: as on a machine with h100, h200 or b200, whatever this one has."),
+]
 SecondsPerTurn = Annotated[
     float | None,
     typer.Option("--seconds-per-turn", metavar="S", min=0.001, help="For --dry-run: judge's time of a turn."),
