@@ -1,13 +1,13 @@
-"""What can be known of a build before it is done: read while the host compiler still optimises."""
+"""What can be known of a build before it is done: read while the host compiler, or another of these readers, still works."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxbench.schema import Candidate
+from ptxbench.schema import Candidate, Violation
 from ptxbench.toolchain.compile import BuildFiles
 from ptxbench.toolchain.disassembly import Disassembly
-from ptxbench.toolchain.policing import read_ahead
+from ptxbench.toolchain.policing import inspected, read_ahead
 from ptxbench.toolchain.tools import Toolchain
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Ahead:
-    """The disassembled device code and the passes that the policy judges, both of one build.
+    """The disassembled device code, the passes that the policy judges and what it says of the whole, all of one build.
 
     Attributes:
         disassembly: of the cubin; begun, or not.
@@ -26,6 +26,7 @@ class Ahead:
         self._candidate = candidate
         self.disassembly = Disassembly(tools)
         self.passes: Passes | None = None
+        self._violations: tuple[Violation, ...] | None = None
 
     def text(self, files: BuildFiles) -> None:
         """Read the passes."""
@@ -36,3 +37,13 @@ class Ahead:
         cubin = files.kept(".cubin")
         if cubin is not None:
             self.disassembly.begin(cubin)
+
+    def library(self, files: BuildFiles) -> None:
+        """Hold the policy against what was made."""
+        self._violations = inspected(self._candidate, files, self.passes)
+
+    def violations(self, files: BuildFiles) -> tuple[Violation, ...]:
+        """Return what the policy finds in what the compiler made, however far it got."""
+        if self._violations is None:
+            self._violations = inspected(self._candidate, files, self.passes)
+        return self._violations

@@ -163,7 +163,7 @@ class Builder:
         reading = read(job.candidate, job.tools, compilation, job.limits, ahead.disassembly if ahead else None)
         if reading.over or reading.killed:
             return reading, job.screened
-        found = inspected(job.candidate, compilation, ahead.passes if ahead else None)
+        found = ahead.violations(compilation) if ahead else inspected(job.candidate, compilation)
         return reading, tuple(dict.fromkeys((*job.screened, *found)))
 
     def _record(self, job: _Job, reading: Reading, violations: tuple[Violation, ...]) -> CachedBuild:

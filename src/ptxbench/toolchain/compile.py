@@ -76,6 +76,9 @@ class Ahead(Protocol):
     def device_code(self, files: BuildFiles) -> None:
         """Take note that the device half has ended well."""
 
+    def library(self, files: BuildFiles) -> None:
+        """Take note that the library is linked; ``device_code`` may still be at work in another thread."""
+
 
 def compile_candidate(
     candidate: Candidate,
@@ -120,7 +123,8 @@ def compile_candidate(
         completed = run_tool(run.argv, limits=bounds, env=run.env, cwd=scratch / SOURCES, cancel=cancel)
     else:
         files = BuildFiles(scratch, stem)
-        on_text, on_device_code = (partial(ahead.text, files), partial(ahead.device_code, files)) if ahead else (None, None)
+        read_by = (ahead.text, ahead.device_code, ahead.library) if ahead else ()
+        on_text, on_device_code, on_library = (partial(reader, files) for reader in read_by) if ahead else (None, None, None)
         completed = run_plan(
             steps,
             scratch / SOURCES,
@@ -129,6 +133,7 @@ def compile_candidate(
             parallel=how == "halves",
             on_text=on_text,
             on_device_code=on_device_code,
+            on_library=on_library,
         )
     if not completed.ok:
         ensure_space(scratch)

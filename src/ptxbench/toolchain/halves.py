@@ -81,11 +81,13 @@ def run_plan(
     parallel: bool,
     on_text: Callable[[], None] | None = None,
     on_device_code: Callable[[], None] | None = None,
+    on_library: Callable[[], None] | None = None,
 ) -> Completed:
     """Run a plan in ``folder`` and return what nvcc would have said and how it would have ended.
 
-    While the host compiler goes on, and only when the halves run in parallel, ``on_text`` is called once everything has been
-    preprocessed and the host's front end has ended, ``on_device_code`` once the device half has ended well.
+    Only when the halves run in parallel, ``on_text`` is called once everything has been preprocessed and the host's front end has
+    ended, ``on_device_code`` once the device half has ended well, both while the host compiler goes on, and ``on_library`` once all
+    steps have, while ``on_device_code`` may go on. Each is called in a thread of its own.
 
     Each process has the limits of memory, CPU time and file size, all of them together the limit of real time. Steps that nvcc
     would not have reached are left out of what is told, whatever became of them. ``parallel`` False runs one process at a time.
@@ -94,7 +96,7 @@ def run_plan(
     started = time.monotonic()
     runner = _Runner(plan, folder, limits, started + limits.wall_seconds)
     if parallel and _make_pipes(plan):
-        _run_halves(runner, cancel, on_text, on_device_code)
+        _run_halves(runner, cancel, on_text, on_device_code, on_library)
     else:
         stop = _Stop(cancel)
         if runner.run(("host_preprocess", "front", *_DEVICE_TEXT, *_DEVICE_CODE), stop):
@@ -132,6 +134,7 @@ def _run_halves(
     cancel: threading.Event | None,
     on_text: Callable[[], None] | None,
     on_device_code: Callable[[], None] | None,
+    on_library: Callable[[], None] | None,
 ) -> None:
     """Run both halves at once.
 
@@ -146,7 +149,7 @@ def _run_halves(
     if gcc is not None:
         late = f"{gcc[0]}-wrapper /bin/sh,{_ASSEMBLER} {plan.commands['host_compile'][gcc.end() :]}"
         runner.commands = {**plan.commands, "host_compile": late}
-    stub_complete = threading.Event()
+    stub_complete, device_ended = threading.Event(), threading.Event()
 
     def give(source: Path, pipe: Path, *command: str) -> None:
         # Whoever opens a pipe waits for its reader: another process, which can be stopped.
@@ -154,14 +157,17 @@ def _run_halves(
         runner.command(["/bin/sh", "-c", script, "sh", *command], host_ended, SOURCE=str(source), PIPE=str(pipe))
 
     def host() -> None:
+        linked = False
         try:
             if not runner.run(("host_preprocess", "front"), given_up):
                 front_failed.set()
             elif runner.run(("host_compile",), device_failed, PTXBENCH_DEVICE_CODE=str(_gate(plan))):
                 # The object holds the device code, so that the other half has ended well.
-                runner.run(("link",), given_up)
+                linked = runner.run(("link",), given_up)
         finally:
             host_ended.set()
+        if linked and on_library is not None:
+            on_library()
 
     def stub() -> None:
         stub_complete.wait()
@@ -183,15 +189,18 @@ def _run_halves(
             if not made:
                 device_failed.set()
             stub_complete.set()
-        if made:
-            if gcc:
-                give(Path(os.devnull), _gate(plan), "echo")
-            if on_device_code is not None and not host_ended.is_set():
-                on_device_code()
+            device_ended.set()
+        if made and gcc:
+            give(Path(os.devnull), _gate(plan), "echo")
 
-    with ThreadPoolExecutor(3) as pool:
+    def device_code() -> None:
+        device_ended.wait()
+        if on_device_code is not None and not device_failed.is_set() and not host_ended.is_set():
+            on_device_code()
+
+    with ThreadPoolExecutor(4) as pool:
         try:
-            parts = [pool.submit(part) for part in (host, device, stub)]
+            parts = [pool.submit(part) for part in (host, device, stub, device_code)]
             wait(parts)
         except BaseException:  # Ctrl-C: nobody waits for the steps any more.
             given_up.set()
