@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ptxbench.schema import RunFailure
+from ptxbench.evaluate.sandbox.child import Child
+from ptxbench.evaluate.tools.core_dump import core_dump
+from ptxbench.schema import Limits, RunFailure
 
 pytestmark = pytest.mark.gpu
 
@@ -34,3 +36,13 @@ def test_a_candidate_finds_every_door_closed_in_all_its_threads(vectors, program
         assert isinstance(failure, RunFailure)
         if child.protections["root"] and child.protections["landlock"] >= 6 and child.protections["seccomp"]:
             assert failure.text == "Report"
+
+
+def test_where_the_driver_may_dump_the_candidates_own_threads_find_the_same_doors_closed(vectors, program, loaded):
+    """The threads that the driver made before have no filter: one of them starts the helper that writes the dump."""
+    with core_dump() as dump, Child(program("pries"), None, Limits(), device=vectors.setup(), tool=dump.tool) as child:
+        failure = loaded(child).call([0], SECONDS)
+        assert isinstance(failure, RunFailure)
+        if child.protections["root"] and child.protections["landlock"] >= 6 and child.protections["seccomp"]:
+            found = set(failure.text.removeprefix("Report").strip(":; ").split("; ")) - {""}
+            assert found <= {"a thread lacks Seccomp:\t2"}

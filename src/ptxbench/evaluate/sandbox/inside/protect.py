@@ -4,8 +4,8 @@ What new threads inherit comes first; then the CUDA driver may start, with threa
 already and what the driver's start would not survive.
 
 There are three kinds of sandbox: ``full``; ``tool`` for a child under a memory checker or profiler, which has to reach files and
-a parent of its own; ``dump``, the full one without a filter of system calls, for one whose driver will start a helper that writes a
-core dump.
+a parent of its own; ``dump``, the full one but that the filter of system calls does not bind the threads which the driver has made
+by then: one of them will start a helper that writes a core dump.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from .libc import PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, prctl
 
 SIGKILL = 9
 PARAMETERS = "/proc/driver/nvidia/params"
+ALLOWED: dict[str, tuple[str, ...]] = {"full": (seccomp.HANDLERS,), "tool": (seccomp.FILE_CHANGES, seccomp.HANDLERS), "dump": ()}
+"""Groups of the refused system calls that each kind of sandbox lets through. A handler runs in whatever thread a signal is sent to,
+so there is none where some threads have no filter."""
 
 
 class Protections:
@@ -30,10 +33,8 @@ class Protections:
         self._confinable = landlock.abi() > 0
         # A GPU's device files are opened for writing all the time.
         refuse = not self._confinable and self._device is None
-        allowed = (seccomp.FILE_CHANGES,) if self._sandbox == "tool" else ()
-        filtered = seccomp.program(os.uname().machine, os.getpid(), refuse_write_opens=refuse, allowed=allowed)
-        # With a filter that lets processes start and look into others, the driver's helper still wrote nothing.
-        self._filter = filtered if self._sandbox != "dump" else []
+        allowed = ALLOWED[self._sandbox]
+        self._filter = seccomp.program(os.uname().machine, os.getpid(), refuse_write_opens=refuse, allowed=allowed)
         self._counters = (identity.CAP_PERFMON,) if self._device is not None and counters_are_guarded() else ()
         self._kept: tuple[int, ...] = ()
         is_root = os.geteuid() == 0
@@ -83,7 +84,8 @@ class Protections:
                 # Where that can be done it is the user's own files that are out of reach: a tool's child has the judge's user.
                 self._confine()
         if self._filter:
-            seccomp.install(self._filter)
+            # Behind a filter, even one that lets processes start and look into others, the driver's helper wrote nothing.
+            seccomp.install(self._filter, every_thread=self._sandbox != "dump")
             self.report["seccomp"] = True
 
     def _confine(self) -> None:

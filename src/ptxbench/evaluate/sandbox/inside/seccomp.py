@@ -29,6 +29,8 @@ UNKNOWN_FROM = 463
 CLONE_THREAD = 0x00010000
 FILE_CHANGES = "changes of the file system"
 """The group that a profiler's part in the process cannot do without: it makes a lock file of its own."""
+HANDLERS = "handlers of signals"
+"""The group that no candidate can use against anybody as long as all threads of its process are bound."""
 WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 REFUSED_PRCTL = (
     PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_MM, PR_SET_CHILD_SUBREAPER, PR_SCHED_CORE, PR_SET_PTRACER,
@@ -118,9 +120,13 @@ def _argument(index: int, high: bool = False) -> Instruction:
     return (_LOAD, 0, 0, _ARGUMENTS + 8 * index + (4 if high else 0))
 
 
-def install(steps: list[Instruction]) -> None:
-    """Bind a filter to this process for good, all its threads. Needs no-new-privs. Raises ``OSError`` when the kernel refuses."""
+def install(steps: list[Instruction], every_thread: bool = True) -> None:
+    """Bind a filter for good: to all threads of this process, or to this one and those that it makes from now on.
+
+    Needs no-new-privs. Raises ``OSError`` when the kernel refuses.
+    """
     table = (_Filter * len(steps))(*(_Filter(code, yes, no, value) for code, yes, no, value in steps))
     bound = _Program(len(steps), table)
-    if libc.syscall(_SECCOMP[os.uname().machine], _SET_MODE_FILTER, _ALL_THREADS, ctypes.byref(bound)) != 0:
+    flags = _ALL_THREADS if every_thread else 0
+    if libc.syscall(_SECCOMP[os.uname().machine], _SET_MODE_FILTER, flags, ctypes.byref(bound)) != 0:
         raise last_error("seccomp")
