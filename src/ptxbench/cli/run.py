@@ -89,7 +89,8 @@ def register(application: typer.Typer) -> None:
         from ptxbench.agent.prices import read_prices
         from ptxbench.agent.spending import Caps
         from ptxbench.app.checked import checked
-        from ptxbench.app.jobs import default_plan_folder, plan_jobs, single_job
+        from ptxbench.app.folder_names import default_plan_folder
+        from ptxbench.app.jobs import plan_jobs, single_job
         from ptxbench.app.plan_record import keep_plan
         from ptxbench.app.suites import open_suite
         from ptxbench.cli.run_answer import play_jobs, show_rehearsal
@@ -136,7 +137,7 @@ def register(application: typer.Typer) -> None:
                     seed=sampling_seed,
                 ),
             )
-            jobs = [single_job(config, out=out, prices=known_prices, base_url=base_url)]
+            jobs = [single_job(config, out=out, prices=known_prices, base_url=base_url, backend=backend)]
             folder = jobs[0].folder
         if dry_run:
             show_rehearsal(

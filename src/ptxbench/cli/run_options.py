@@ -114,7 +114,10 @@ SamplingSeed = Annotated[
 Out = Annotated[
     Path | None,
     typer.Option(
-        "--out", metavar="DIR", help="The run's directory, resumed when it exists; runs/MODEL-TASK, or runs/PLAN, when left out."
+        "--out",
+        metavar="DIR",
+        help="The run's directory, resumed when it exists; when left out runs/MODEL-TASK with the options that are not the "
+        "defaults, or runs/PLAN.",
     ),
 ]
 Backend = Annotated[

@@ -14,7 +14,7 @@ from ptxbench.agent.config import RunConfig
 from ptxbench.agent.engine.places import Place
 from ptxbench.agent.models.inspect_model import InspectModel, inspect_name, sampling_of
 from ptxbench.agent.spending import Caps
-from ptxbench.app.jobs import default_folder
+from ptxbench.app.folder_names import default_folder
 from ptxbench.app.suites import open_suite
 from ptxbench.core.errors import ModelError, UsageError
 from ptxbench.inspect.logbook import Logbook
@@ -65,7 +65,7 @@ async def _play(state: TaskState, config: dict[str, Any], where: Where) -> None:
     model = get_model()
     name = inspect_name(model)
     plan = RunConfig.model_validate({**config, "model": name, "sampling": sampling_of(model)}, strict=False)
-    folder = Path(where.out) if where.out else default_folder(plan)
+    folder = Path(where.out) if where.out else default_folder(plan, backend=where.backend)
     suite = open_suite([Path(path) for path in where.suite])
     about = state.metadata
     place = Place(

@@ -65,7 +65,7 @@ def primary(
         target_speedup: End a trajectory at its first trusted speedup of at least this; the run is then comparable with no other.
         backend: ``gpu``, ``cpu`` or ``static``; by task and machine when left out.
         suite: More suite folders.
-        out: The run directory, resumed when it exists; ``runs/MODEL-TASK`` when left out.
+        out: The run directory, resumed when it exists; below ``runs``, named by model, task and settings, when left out.
         accept_changes: Go on in a directory that other versions of code, suite or model made, and record that.
         max_cost: Begin no request once the run has cost this many US dollars; a reply whose cost is unknown holds at once.
         max_total_tokens: Begin no request once the run has taken this many tokens, input and output.
