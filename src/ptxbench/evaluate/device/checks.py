@@ -5,21 +5,19 @@ They run when the candidate's other processes are gone and what was lent to thos
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ptxbench.core.errors import DeviceMemoryFull
 from ptxbench.evaluate.checks import not_run, run_checks
+from ptxbench.evaluate.device.children import Children
 from ptxbench.evaluate.device.held import blaming_a_full_device
 from ptxbench.evaluate.device.layout import lay_out
 from ptxbench.evaluate.device.lent import LentMemory
 from ptxbench.evaluate.judge.held import SEED_STRIDE, Held
 from ptxbench.evaluate.judge.request import GpuRequest, Request
 from ptxbench.evaluate.options import Checks
-from ptxbench.evaluate.sandbox.child import Child
-from ptxbench.evaluate.sandbox.launch import DeviceSetup, Program, Tool
-from ptxbench.evaluate.tools.under import Start
+from ptxbench.evaluate.sandbox.launch import Program
 from ptxbench.schema import Limits, Sanitizer, Task
 from ptxbench.suite.on_device import draw_on
 
@@ -44,8 +42,9 @@ class DeviceChecks:
             with blaming_a_full_device():
                 inputs = self._inputs(task, held)
                 with LentMemory(lay_out(task, inputs, 1), self._request.options.seed) as memory:
-                    start = self._start(memory, inputs)
-                    return run_checks(checks, task, start, self._limits, announce, kernels=self._gpu.kernels)
+                    cpus = self._request.cpus
+                    children = Children(self._bench, self._gpu, self._program, self._limits, cpus, memory, inputs)
+                    return run_checks(checks, task, children.start, self._limits, announce, kernels=self._gpu.kernels)
         except DeviceMemoryFull as error:
             return not_run(checks, task, error.message)
 
@@ -54,21 +53,3 @@ class DeviceChecks:
         if task.workload.uuid == held.task.workload.uuid:
             return held.published(0).inputs
         return draw_on(task, self._request.options.seed * SEED_STRIDE, "published", self._bench.device)
-
-    def _start(self, memory: LentMemory, inputs: Mapping[str, Any]) -> Start:
-        @contextmanager
-        def begin(tool: Tool | None = None, exact: bool = False) -> Iterator[Child]:
-            memory.write(0, inputs)
-            setup = DeviceSetup(
-                uuid=self._bench.uuid,
-                buffers=memory.lent(),
-                arguments=[slot.arguments() for slot in memory.layout.slots],
-                flush_bytes=0,
-                exact=exact,
-                cupti=None,
-                libraries=self._gpu.libraries,
-            )
-            with Child(self._program, None, self._limits, self._request.cpus, device=setup, tool=tool) as child:
-                yield child
-
-        return begin

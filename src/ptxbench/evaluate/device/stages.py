@@ -8,8 +8,8 @@ stages found.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -23,6 +23,7 @@ from ptxbench.evaluate.compare import Compared, Comparing
 from ptxbench.evaluate.cuda_error import blame_the_machine
 from ptxbench.evaluate.device import driver
 from ptxbench.evaluate.device.checks import DeviceChecks
+from ptxbench.evaluate.device.children import Children
 from ptxbench.evaluate.device.layout import Layout, lay_out
 from ptxbench.evaluate.device.lent import LentMemory
 from ptxbench.evaluate.device.proving import Proving
@@ -33,10 +34,11 @@ from ptxbench.evaluate.judge.held import TIMED_DRAWS, Held
 from ptxbench.evaluate.judge.request import Request, read_library
 from ptxbench.evaluate.mutant import run_mutant
 from ptxbench.evaluate.sandbox.child import Child
-from ptxbench.evaluate.sandbox.launch import DeviceSetup, Program, Tool
+from ptxbench.evaluate.sandbox.launch import Program
 from ptxbench.evaluate.sandbox.protections import weak_spots
 from ptxbench.evaluate.time import Timed
-from ptxbench.evaluate.tools import counters, debug, sanitizer
+from ptxbench.evaluate.tools import counters, debug
+from ptxbench.evaluate.tools.early import Early
 from ptxbench.schema import Counters, Flag, RunFailure, Sanitizer
 
 if TYPE_CHECKING:
@@ -76,13 +78,17 @@ class GpuStages:
         self._seconds: dict[str, float] = {}
         self._flags: list[Flag] = []
         self._memory: LentMemory
+        self._children: Children
 
     def run(self) -> Findings:
         """Run every stage that is asked for. Raises ``ReferenceFailed`` and ``InfrastructureError``."""
         first = self._held.published(0)
         with LentMemory(self._layout(), self._request.options.seed) as self._memory:
             self._memory.write(0, first.inputs)
-            if driver.free_bytes() < self._promised():
+            self._children = Children(
+                self._bench, self._gpu, self._program, self._limits, self._request.cpus, self._memory, first.inputs
+            )
+            if driver.free_bytes() < self._promised() + self._checked_bytes():
                 # What we keep for later must not be what a candidate finds missing.
                 self._bench.make_room()
             self._announce("start", 120.0)
@@ -92,11 +98,12 @@ class GpuStages:
     def _stages(self) -> Findings:
         wants, profile = self._request.options.wants, self._request.options.profile
         compared, timed, checked = Compared(), Timed(), None
-        proving = Proving(self._request, self._held, self._start)
+        proving = Proving(self._request, self._held, self._children.start)
         timing = self._new_timing()
         explained: RunFailure | None = None
         counted: Counters | None = None
-        with self._start() as child:
+        check_early = self._children.memcheck_early(self._task) if wants("sanitize") else nullcontext()
+        with check_early as check, self._children.start() as child:
             self._seconds["start"] = child.start_s
             failure = self._load(child)
             if failure is None and wants("compare"):
@@ -114,7 +121,7 @@ class GpuStages:
             if child.first_launch_s is not None:
                 self._seconds["first_launch"] = child.first_launch_s
             if wants("sanitize") and not (failure is not None and failure.stage == "load") and not _hung(failure):
-                checked = self._timed("sanitize", self._check_memory)
+                checked = self._timed("sanitize", lambda: self._check_memory(check))
             right = failure is None and not any(profile in rule.profiles for rule in compared.broken)
             clean = checked is None or checked.status != "findings"
             if right and clean and compared.complete and wants("time"):
@@ -178,9 +185,14 @@ class GpuStages:
         loaded = self._timed("load", child.load)
         return StageFailure(stage="load", failure=loaded) if isinstance(loaded, RunFailure) else None
 
-    def _check_memory(self) -> Sanitizer:
+    def _checked_bytes(self) -> int:
+        """Return the memory that the checker's process takes for tensors of exactly their sizes."""
+        layout = self._memory.layout
+        return sum(layout.sizes) // len(layout.slots) if self._request.options.wants("sanitize") else 0
+
+    def _check_memory(self, early: Early[Sanitizer] | None) -> Sanitizer:
         self._announce("sanitize", self._limits.sanitize_s + 120.0)
-        checked = sanitizer.memcheck(self._start, self._limits, task=self._task, kernels=self._gpu.kernels)
+        checked = early.result() if early is not None else self._children.memcheck(self._task)
         if checked.status == "unknown":
             self._flags.append(unknown_flag(checked))
         return checked
@@ -188,7 +200,7 @@ class GpuStages:
     def _count(self) -> Counters:
         """Return the hardware counters of one call; that there are none is a fault of the machine's, and a flag."""
         self._announce("counters", self._limits.prove_s + 240.0)  # two processes to start under ncu, and a report to print
-        counted = counters.count(self._start, self._gpu.kernels, self._limits)
+        counted = counters.count(self._children.start, self._gpu.kernels, self._limits)
         if counted.why is not None:
             self._flags.append(Flag(code="counters_unknown", text=f"no hardware counters: {counted.why}"))
         elif counted.left_out:
@@ -213,7 +225,7 @@ class GpuStages:
         self._announce("debug", self._limits.sanitize_s + 120.0)  # an access is looked for with memcheck, if that has not run
         kept = self._request.options.core_dump
         keep = Path(kept) if kept is not None else None
-        return debug.explain(failed, checked, self._start, self._limits, kernels=self._gpu.kernels, keep=keep)
+        return debug.explain(failed, checked, self._children.start, self._limits, kernels=self._gpu.kernels, keep=keep)
 
     def _prove_by_mutation(self, proving: Proving) -> None:
         """Note what becomes of the outputs when the matrix instructions that executed give zero."""
@@ -221,7 +233,7 @@ class GpuStages:
         if proof is None or not proof.compute or mutant is None:
             return
         program = self._program if mutant.library is None else replace(self._program, payload=read_library(mutant.library))
-        found = run_mutant(mutant, lambda: self._start(program=program), self._memory, self._held, self._limits)
+        found = run_mutant(mutant, lambda: self._children.start(program=program), self._memory, self._held, self._limits)
         proving.proof = proof.model_copy(update={"mutation": found.verdict})
         if found.flag is not None:
             self._flags.append(found.flag)
@@ -236,24 +248,6 @@ class GpuStages:
             version=self._bench.version(self._task),
             roofline_us=roofline_us(self._bench.facts, self._task),
         )
-
-    @contextmanager
-    def _start(self, tool: Tool | None = None, exact: bool = False, program: Program | None = None) -> Iterator[Child]:
-        """Start a child of the candidate, or of another program; under a tool slot 0 is written, and nothing timed or counted."""
-        if tool is not None:
-            self._memory.write(0, self._held.published(0).inputs)
-        setup = DeviceSetup(
-            uuid=self._bench.uuid,
-            buffers=self._memory.lent(),
-            arguments=[slot.arguments() for slot in self._memory.layout.slots],
-            flush_bytes=self._bench.clock.flush_bytes if tool is None else 0,
-            exact=exact,
-            cupti=self._bench.cupti if tool is None else None,
-            libraries=self._gpu.libraries,
-            fill_shared=self._gpu.fill_shared if tool is None else None,
-        )
-        with Child(program or self._program, None, self._limits, self._request.cpus, device=setup, tool=tool) as child:
-            yield child
 
     def _layout(self) -> Layout:
         """Place as many slots as timing has input sets, or as fit on the device beside everything else."""

@@ -16,6 +16,7 @@ from ptxbench.core.settings import Settings
 from ptxbench.evaluate.sandbox.child import Answer, Child
 from ptxbench.evaluate.sandbox.launch import Tool
 from ptxbench.evaluate.tools import locate
+from ptxbench.evaluate.tools.early import Go
 from ptxbench.evaluate.tools.sanitizer_report import UnreadableReport, read_findings
 from ptxbench.evaluate.tools.under import Ended, Start, environment, in_one_line, run_under, scratch_folder
 from ptxbench.schema import Checker, KernelBuild, Limits, RunFailure, Sanitizer, SanitizerFinding, Task
@@ -40,9 +41,10 @@ def memcheck(
     task: Task | None = None,
     kernels: Sequence[KernelBuild] = (),
     settings: Settings | None = None,
+    go: Go | None = None,
 ) -> Sanitizer:
     """Check the memory accesses of one call, with tensors in allocations of exactly their sizes (see ``check``)."""
-    return check("memcheck", start, limits, task=task, kernels=kernels, settings=settings)
+    return check("memcheck", start, limits, task=task, kernels=kernels, settings=settings, go=go)
 
 
 def check(
@@ -53,21 +55,28 @@ def check(
     task: Task | None = None,
     kernels: Sequence[KernelBuild] = (),
     settings: Settings | None = None,
+    go: Go | None = None,
 ) -> Sanitizer:
     """Run one call of the candidate under a checker, within ``limits.sanitize_s``.
 
     ``task`` is what the call computes, for the record. ``kernels`` are the build's: the report leaves out template arguments, the
     record need not. A tool that is missing, cannot run the candidate, takes too long or contradicts itself gives ``unknown`` with
-    ``why``.
+    ``why``. With ``go`` the process starts early and waits there before it loads the candidate; ``Abandoned`` comes from there.
     """
     started = time.monotonic()
-    found = _run(checker, start, limits, kernels, settings or Settings())
+    waits: list[float] = []
+
+    def wait() -> float:
+        waits.append(go() if go is not None else 0.0)
+        return waits[-1]
+
+    found = _run(checker, start, limits, kernels, settings or Settings(), wait)
     workload = {} if task is None else {"workload": task.workload.uuid, "axes": task.axes}
-    taken = {"limit_s": limits.sanitize_s, "seconds": time.monotonic() - started}
+    taken = {"limit_s": limits.sanitize_s, "seconds": time.monotonic() - started - sum(waits)}
     return found.model_copy(update=workload | taken)
 
 
-def _run(checker: Checker, start: Start, limits: Limits, kernels: Sequence[KernelBuild], settings: Settings) -> Sanitizer:
+def _run(checker: Checker, start: Start, limits: Limits, kernels: Sequence[KernelBuild], settings: Settings, go: Go) -> Sanitizer:
     try:
         program = locate.compute_sanitizer(settings)
     except ToolMissing as error:
@@ -75,7 +84,7 @@ def _run(checker: Checker, start: Start, limits: Limits, kernels: Sequence[Kerne
     with scratch_folder() as folder:
         report, log = folder / "report.xml", folder / "log"
         tool = Tool(_command(program, checker, report, log), environment(folder), poisoned=checker != "initcheck")
-        ended = run_under(tool, start, _call, exact=True, seconds=limits.sanitize_s)
+        ended = run_under(tool, start, _call, exact=True, seconds=limits.sanitize_s, go=go)
         if ended.why is not None:
             return _unknown(checker, ended.why)
         try:
