@@ -20,7 +20,7 @@ SAMPLED = ["matrix", "shared_memory"]
 @pytest.fixture(scope="module")
 def known() -> set[str]:
     library = load()
-    return {name for pack in library.manifest.packs.values() for name in by_id(library.fragments(pack))}
+    return {name for pack in library.manifest.packs.values() for name in by_id(library.everything(pack))}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -24,10 +24,12 @@ PROGRAMS = Path(__file__).parents[1] / "gpu" / "contracts"
 TRIED = "tests/gpu/contracts/test_contracts.py::test_a_device_does_what_the_contracts_say"
 FENCE_OF_CPP = re.compile(r"^```cpp\n(.*?)^```$", re.M | re.S)
 LIBRARY = load()
-FRAGMENTS = LIBRARY.fragments(LIBRARY.manifest.pack("hopper"))
+FRAGMENTS = LIBRARY.everything(LIBRARY.manifest.pack("hopper"))
 CONTRACTS = contracts.by_id(FRAGMENTS)
 WRAPPERS = {one.name: one for f in FRAGMENTS if isinstance(f.content, Header) for one in f.content.wrappers}
 MOST_LINES = 15
+LARGEST = render(LIBRARY, "hopper", family="mha_backward", variant="forward-backward")
+"""A text with every header and every contract, those of variants too."""
 
 
 def test_every_contract_that_a_wrapper_names_exists_and_speaks_of_a_wrapper_of_its_own():
@@ -81,9 +83,8 @@ def test_titles_begin_with_the_id_that_references_name():
     """A prompt has no links: a reference shows the id, and the reader finds it in a heading."""
     for id, page in CONTRACTS.items():
         assert page.front.title.startswith(f"{id}: "), page.front.title
-    text = render(LIBRARY, "hopper").text
     for id in CONTRACTS:
-        assert text.count(f"### {id}: ") == 1
+        assert LARGEST.text.count(f"### {id}: ") == 1
 
 
 # ---- the uses that contracts show ----
@@ -117,7 +118,7 @@ DEVICE = """{mark}extern "C" __global__ void __launch_bounds__(384, 1) use_{name
 """
 PRODUCT = "wgmma_m64n64k16_bf16(d, make_descriptor<Swizzle::b128, Major::k, 64, 64>(tile), 0, 1);"
 HOST = """{mark}void use_{name}(const void* base, uint64_t rows, uint64_t columns, CUtensorMap map, int depth, dim3 grid,
-             dim3 block, cudaStream_t stream) {{
+             dim3 block, uint32_t* tickets, cudaStream_t stream) {{
 {code}}}
 """
 PRELUDE = """using namespace ptxk;
@@ -157,7 +158,7 @@ def test_the_right_use_of_every_contract_compiles(settings, tmp_path):
     source = tmp_path / "uses.cu"
     parts = [source_of(id, number, code) for id, codes in SHOWN.items() for number, code in enumerate(codes)]
     assert len(parts) >= 20
-    wrappers = [section.text for section in render(LIBRARY, "hopper").sections if section.kind is Kind.WRAPPERS]
+    wrappers = [section.text for section in LARGEST.sections if section.kind is Kind.WRAPPERS]
     shown = [block[1] for block in FENCE_OF_CPP.finditer("\n".join(wrappers))]
     assert len(shown) >= 19
     source.write_text("".join(shown) + PRELUDE + "\n".join(parts), encoding="utf-8")

@@ -20,7 +20,7 @@ from ptxbench.toolchain import locate
 HERE = Path(__file__).parent / "headers"
 LIBRARY = load()
 PACK = LIBRARY.manifest.pack("hopper")
-FRAGMENTS = LIBRARY.fragments(PACK)
+FRAGMENTS = LIBRARY.everything(PACK)
 HEADERS = {fragment.id: fragment.content for fragment in FRAGMENTS if isinstance(fragment.content, Header)}
 CONTRACTS = contracts.by_id(FRAGMENTS)
 TEXTS = {made.key: made.text for made in lock.renderings(LIBRARY, "hopper")}
@@ -79,10 +79,17 @@ def test_every_header_can_be_included_twice_and_stands_in_the_namespace():
         assert not header.wrappers or "namespace ptxk {" in header.text, name
 
 
-def test_there_is_no_barrier_of_the_whole_grid():
-    """The published one could hang when a block read the sense after its arrival; a kernel boundary or PDL does the work."""
-    code = without_comments("\n".join(header.text for header in HEADERS.values()))
-    assert re.search(r"grid_?sync|atomic\w+\(|\bred\.|\batom\.", code.replace("cp.red", "")) is None
+def test_a_barrier_of_the_whole_grid_stands_only_where_it_is_used_and_reads_no_round_of_its_own():
+    """The published one could hang when a block read the sense after its arrival; here the arrival's own ticket says the round."""
+    code = {name: without_comments(header.text).replace("cp.red", "") for name, header in HEADERS.items()}
+    atomic = re.compile(r"grid_?sync|atomic\w+\(|\bred\.|\batom\.")
+    grid = "include/ptxk/sm90/grid"
+    assert [name for name, text in code.items() if atomic.search(text)] == [grid]
+    assert len(atomic.findall(code[grid])) == 1 and "ticket - ticket % blocks" in code[grid]
+    assert {key.split("/", 2)[2] for key, text in TEXTS.items() if "grid_barrier" in text} == {
+        "mha_backward/two-kernel",
+        "mha_backward/forward-backward",
+    }
 
 
 REGISTERS_ONLY = r"mov\.u32|mapa\.|createpolicy|setmaxnreg|ex2\.|cvt\.|ld\.global\.nc"
@@ -99,12 +106,15 @@ def test_whatever_orders_or_touches_memory_says_so_to_the_compiler():
     assert seen > 80
 
 
-def test_a_cache_hint_takes_a_policy_and_multicast_takes_none():
+def test_a_cache_hint_takes_a_policy_and_multicast_a_mask_in_the_order_of_the_operands():
     for header in HEADERS.values():
         for wrapper in header.wrappers:
             hinted = "L2::cache_hint" in wrapper.ptx
-            assert ("uint64_t policy" in wrapper.signature.partition("(")[2]) == hinted, wrapper.name
-            assert not (hinted and "multicast" in wrapper.ptx), wrapper.name
+            parameters = wrapper.signature.partition("(")[2]
+            assert ("uint64_t policy" in parameters) == hinted, wrapper.name
+            assert ("uint16_t mask" in parameters) == ("multicast" in wrapper.ptx), wrapper.name
+            if "mask" in parameters and hinted:
+                assert parameters.endswith("uint16_t mask, uint64_t policy)"), wrapper.name
 
 
 def test_only_f16_inputs_have_sums_in_f16():

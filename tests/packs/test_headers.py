@@ -109,10 +109,11 @@ def test_a_wrapper_becomes_its_instruction(name, wrappers):
 def test_tma_of_other_ranks_becomes_the_instructions_of_that_rank(rank, wrappers):
     opcodes = re.findall(rf"\b(UTM\w+\.(?:L2\.)?{rank}D[\w.]*)", wrappers.sass[f"rank_{rank}"])
     kinds = [opcode.split(".")[0] for opcode in opcodes]
-    assert sorted(kinds) == ["UTMALDG"] * 3 + ["UTMAPF", "UTMAREDG"] + ["UTMASTG"] * 2
-    assert sum("MULTICAST" in opcode for opcode in opcodes) == 1
+    assert sorted(kinds) == ["UTMALDG"] * 4 + ["UTMAPF", "UTMAREDG"] + ["UTMASTG"] * 2
+    assert sum("MULTICAST" in opcode for opcode in opcodes) == 2
     ptx = wrappers.ptx[f"rank_{rank}"]
-    assert len(re.findall(rf"\.tensor\.{rank}d\.", ptx)) == 7 and ptx.count(".L2::cache_hint") == 2
+    assert len(re.findall(rf"\.tensor\.{rank}d\.", ptx)) == 8 and ptx.count(".L2::cache_hint") == 3
+    assert ptx.count(".multicast::cluster.L2::cache_hint") == 1
 
 
 def test_release_at_cluster_scope_costs_a_barrier_that_the_plain_remote_arrive_does_not(wrappers):

@@ -59,6 +59,11 @@ class Library:
         names = [*self.resolve(pack.fragments), *self.resolve(pack.variant(family, variant))]
         return [self.fragment(name) for name in dict.fromkeys(names)]
 
+    def everything(self, pack: Pack) -> list[Fragment]:
+        """Return what a pack's texts can show: its own fragments, then what variants add, each once, in the manifest's order."""
+        added = (entry for variants in pack.variants.values() for entries in variants.values() for entry in entries)
+        return [self.fragment(name) for name in dict.fromkeys(self.resolve((*pack.fragments, *added)))]
+
     def resolve(self, entries: Iterable[str]) -> Iterator[str]:
         """Yield the fragment ids that manifest entries stand for: groups opened, folders listed by name.
 

@@ -42,7 +42,7 @@ def standings(library: Library, pack_id: str | None = None) -> list[Standing]:
     packs = library.manifest.packs if pack_id is None else {pack_id: library.manifest.pack(pack_id)}
     found = []
     for name, pack in packs.items():
-        for id, page in contracts.by_id(library.fragments(pack)).items():
+        for id, page in contracts.by_id(library.everything(pack)).items():
             level = page.front.level
             if level is None:
                 continue

@@ -53,6 +53,7 @@ __global__ void shared_to_tma(const __grid_constant__ CUtensorMap map) {
 }
 
 // Ordinary stores to global memory, then a bulk load of them by another thread of the block: needs the fence of all spaces.
+template <Fence kFence>
 __global__ void global_to_bulk(uint32_t* scratch, uint32_t* wrong, uint32_t* lost) {
   __shared__ alignas(128) uint32_t landed[kWords];
   __shared__ uint64_t barrier;
@@ -68,7 +69,7 @@ __global__ void global_to_bulk(uint32_t* scratch, uint32_t* wrong, uint32_t* los
     for (int i = threadIdx.x; i < kWords; i += blockDim.x) {
       mine[i] = word_of(blockIdx.x, round, i);
     }
-    fence<kEvery>();
+    fence<kFence>();
     __syncthreads();
     if (threadIdx.x == 0) {
       ptxk::mbarrier_arrive_expect_tx(&barrier, kWords * 4);
@@ -84,6 +85,52 @@ __global__ void global_to_bulk(uint32_t* scratch, uint32_t* wrong, uint32_t* los
   if (failed) {
     atomicAdd(lost, 1u);
   }
+}
+
+// One thread stores 16 bytes to shared memory and has them stored at once, to a place of each round: nothing lies between but the
+// fence.
+template <Fence kFence>
+__global__ void alone(uint4* to) {
+  __shared__ alignas(16) volatile uint32_t quad[4];
+  for (uint32_t round = 0; round < kRounds; ++round) {
+    for (int i = 0; i < 4; ++i) {
+      quad[i] = word_of(blockIdx.x, round, i);
+    }
+    fence<kFence>();
+    ptxk::bulk_store(&to[blockIdx.x * kRounds + round], const_cast<uint32_t*>(quad), 16);
+    ptxk::tma_commit();
+    ptxk::tma_wait<0>();
+  }
+}
+
+template <Fence kFence>
+Tally by_one_thread() {
+  contracts::Device<uint4> memory(static_cast<size_t>(kBlocks) * kRounds);
+  alone<kFence><<<kBlocks, 1>>>(memory.get());
+  CUDA_FINISH("alone");
+  const std::vector<uint4> got = memory.read();
+  Tally tally;
+  for (uint32_t i = 0; i < got.size(); ++i) {
+    const uint32_t words[] = {got[i].x, got[i].y, got[i].z, got[i].w};
+    for (int word = 0; word < 4; ++word) {
+      tally.equal(word_of(i / kRounds, i % kRounds, word), words[word],
+                  [&] { return text("block %u round %u word %d", i / kRounds, i % kRounds, word); });
+    }
+  }
+  return tally;
+}
+
+// Words that were not seen, and threads whose wait failed, of bulk loads after ordinary stores to global memory.
+struct Missed {
+  uint32_t words, waits;
+};
+
+template <Fence kFence>
+Missed loads() {
+  contracts::Device<uint32_t> scratch(kBlocks * kWords), wrong(std::vector<uint32_t>(1, 0)), lost(std::vector<uint32_t>(1, 0));
+  global_to_bulk<kFence><<<kBlocks, 128>>>(scratch.get(), wrong.get(), lost.get());
+  CUDA_FINISH("global_to_bulk");
+  return {wrong.read()[0], lost.read()[0]};
 }
 
 // Cycles of one fence after an ordinary store to shared memory, the mean of 64, in a block of `blockDim.x` threads.
@@ -142,18 +189,29 @@ void check(contracts::Checks& checks) {
   checks.report("fence-proxy-async", "fence_proxy_async_shared: TMA stores what ordinary stores wrote, 400 rounds", shared);
   stores<kEvery>(every);
   checks.report("fence-proxy-async", "fence_proxy_async: the same", every);
-  contracts::Device<uint32_t> scratch(kBlocks * kWords), wrong(std::vector<uint32_t>(1, 0)), lost(std::vector<uint32_t>(1, 0));
-  global_to_bulk<<<kBlocks, 128>>>(scratch.get(), wrong.get(), lost.get());
-  CUDA_FINISH("global_to_bulk");
-  global.equal(0u, wrong.read()[0], [] { return text("words"); });
-  global.equal(0u, lost.read()[0], [] { return text("threads whose wait failed"); });
+  checks.report("fence-proxy-async", "fence_proxy_async_shared between the store and the issue of one thread",
+                by_one_thread<kShared>());
+  const Missed fenced = loads<kEvery>();
+  global.equal(0u, fenced.words, [] { return text("words"); });
+  global.equal(0u, fenced.waits, [] { return text("threads whose wait failed"); });
   checks.report("fence-proxy-async", "fence_proxy_async: bulk loads what ordinary stores wrote to global memory, 400 rounds",
                 global);
   stores<kNone>(none);
   stores<kIssuer>(issuer);
   const auto share = [](const Tally& tally) { return static_cast<double>(tally.wrong()) / static_cast<double>(tally.cases()); };
+  const Tally quick = by_one_thread<kNone>();
+  const Missed unfenced = loads<kNone>();
+  constexpr double kLoaded = double{kBlocks} * kRounds * kWords;
   checks.measured("fence-proxy-async", "share of words that were stale: undefined, so whatever it is",
-                  {{"without_fence_share", share(none)}, {"fence_in_issuer_alone_share", share(issuer)}});
+                  {{"without_fence_share", share(none)},
+                   {"without_fence_words", static_cast<double>(none.cases())},
+                   {"fence_in_issuer_alone_share", share(issuer)},
+                   {"fence_in_issuer_alone_words", static_cast<double>(issuer.cases())},
+                   {"one_thread_without_fence_share", share(quick)},
+                   {"one_thread_without_fence_words", static_cast<double>(quick.cases())},
+                   {"global_without_fence_share", unfenced.words / kLoaded},
+                   {"global_without_fence_words", kLoaded},
+                   {"global_without_fence_lost_waits", static_cast<double>(unfenced.waits)}});
   for (const int threads : {32, 128, 256}) {
     const double none = cost_of<0>(threads);
     checks.measured("fence-proxy-async", text("cost after a store to shared memory, %d threads", threads),

@@ -11,6 +11,7 @@
 #include "ptxk/sm90/dsmem.cuh"
 #include "ptxk/sm90/elect.cuh"
 #include "ptxk/sm90/fence.cuh"
+#include "ptxk/sm90/grid.cuh"
 #include "ptxk/sm90/launch.cuh"
 #include "ptxk/sm90/math.cuh"
 #include "ptxk/sm90/matrix.cuh"

@@ -102,6 +102,8 @@ USE(setmaxnreg_dec) { setmaxnreg_dec<40>(); }
 USE(griddep_wait) { griddep_wait(); }
 USE(griddep_launch) { griddep_launch(); }
 
+USE(grid_barrier, uint32_t* tickets) { grid_barrier(tickets); }
+
 // ---- cache, math ----
 USE(policy_evict_first, uint64_t* out) { out[0] = policy_evict_first(); }
 USE(policy_evict_last, uint64_t* out) { out[0] = policy_evict_last(); }
@@ -130,6 +132,11 @@ USE(tma_load_2d_multicast, MAP, int c, uint16_t mask) {
   BARRIER;
   BOX;
   tma_load_2d_multicast(box, &map, &barrier, c, 0, mask);
+}
+USE(tma_load_hint_2d_multicast, MAP, int c, uint16_t mask, uint64_t policy) {
+  BARRIER;
+  BOX;
+  tma_load_hint_2d_multicast(box, &map, &barrier, c, 0, mask, policy);
 }
 USE(tma_store_2d, MAP, int c) {
   BOX;
@@ -169,6 +176,7 @@ USE(bulk_prefetch, const void* from) { bulk_prefetch(from, 1024); }
     tma_load_##rank##d(box, &map, &barrier, __VA_ARGS__);           \
     tma_load_hint_##rank##d(box, &map, &barrier, __VA_ARGS__, policy); \
     tma_load_##rank##d_multicast(box, &map, &barrier, __VA_ARGS__, mask); \
+    tma_load_hint_##rank##d_multicast(box, &map, &barrier, __VA_ARGS__, mask, policy); \
     tma_store_##rank##d(&map, box, __VA_ARGS__);                    \
     tma_store_hint_##rank##d(&map, box, __VA_ARGS__, policy);       \
     tma_reduce_add_##rank##d(&map, box, __VA_ARGS__);               \
@@ -263,6 +271,9 @@ cudaError_t launches(const CUtensorMap& map, cudaStream_t stream) {
   cudaError_t error = allow_shared(kernel, kMaxSharedBytes);
   if (error == cudaSuccess) {
     error = launch_cluster(kernel, 64, 128, 2, kMaxSharedBytes, stream, map, 3);
+  }
+  if (error == cudaSuccess) {
+    error = launch_cooperative(kernel, 64, 128, 0, stream, map, 3);
   }
   return error == cudaSuccess ? launch_dependent(kernel, 64, 128, 0, stream, map, 3) : error;
 }

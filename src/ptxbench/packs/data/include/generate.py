@@ -42,20 +42,28 @@ GLUE = "\x1f"
 
 _LOAD = ("void* to, const CUtensorMap* map, uint64_t* barrier", ("r:shared_address(to)", "l:map", "r:shared_address(barrier)"))
 _STORE = ("const CUtensorMap* map, const void* from", ("l:map", "r:shared_address(from)"))
+_LOAD_FORM = "[%0], [%1, {c}], [%2]"
 _LOAD_PTX = "cp.async.bulk.tensor.{rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
 _STORE_PTX = "cp.async.bulk.tensor.{rank}d.global.shared::cta.tile.bulk_group"
 _REDUCE_PTX = "cp.reduce.async.bulk.tensor.{rank}d.global.shared::cta.add.tile.bulk_group"
 _PREFETCH_PTX = "cp.async.bulk.prefetch.tensor.{rank}d.L2.global.tile"
 _POLICY, _MASK = ("uint64_t policy", "l:policy"), ("uint16_t mask", "h:mask")
-_Extra = tuple[str, str] | None
-_TRANSFERS: tuple[tuple[str, str, tuple[str, tuple[str, ...]], str, _Extra], ...] = (
-    ("tma_load_{rank}d", _LOAD_PTX, _LOAD, "[%0], [%1, {c}], [%2]", None),
-    ("tma_load_hint_{rank}d", f"{_LOAD_PTX}.L2::cache_hint", _LOAD, "[%0], [%1, {c}], [%2]", _POLICY),
-    ("tma_load_{rank}d_multicast", f"{_LOAD_PTX}.multicast::cluster", _LOAD, "[%0], [%1, {c}], [%2]", _MASK),
-    ("tma_store_{rank}d", _STORE_PTX, _STORE, "[%0, {c}], [%1]", None),
-    ("tma_store_hint_{rank}d", f"{_STORE_PTX}.L2::cache_hint", _STORE, "[%0, {c}], [%1]", _POLICY),
-    ("tma_reduce_add_{rank}d", _REDUCE_PTX, _STORE, "[%0, {c}], [%1]", None),
-    ("tma_prefetch_{rank}d", _PREFETCH_PTX, ("const CUtensorMap* map", ("l:map",)), "[%0, {c}]", None),
+_Operands = tuple[tuple[str, str], ...]
+_TRANSFERS: tuple[tuple[str, str, tuple[str, tuple[str, ...]], str, _Operands], ...] = (
+    ("tma_load_{rank}d", _LOAD_PTX, _LOAD, _LOAD_FORM, ()),
+    ("tma_load_hint_{rank}d", f"{_LOAD_PTX}.L2::cache_hint", _LOAD, _LOAD_FORM, (_POLICY,)),
+    ("tma_load_{rank}d_multicast", f"{_LOAD_PTX}.multicast::cluster", _LOAD, _LOAD_FORM, (_MASK,)),
+    (
+        "tma_load_hint_{rank}d_multicast",
+        f"{_LOAD_PTX}.multicast::cluster.L2::cache_hint",
+        _LOAD,
+        _LOAD_FORM,
+        (_MASK, _POLICY),
+    ),
+    ("tma_store_{rank}d", _STORE_PTX, _STORE, "[%0, {c}], [%1]", ()),
+    ("tma_store_hint_{rank}d", f"{_STORE_PTX}.L2::cache_hint", _STORE, "[%0, {c}], [%1]", (_POLICY,)),
+    ("tma_reduce_add_{rank}d", _REDUCE_PTX, _STORE, "[%0, {c}], [%1]", ()),
+    ("tma_prefetch_{rank}d", _PREFETCH_PTX, ("const CUtensorMap* map", ("l:map",)), "[%0, {c}]", ()),
 )
 """Name, instruction, parameters with their operands, the form of the operands, and what comes last."""
 
@@ -106,16 +114,22 @@ _INSTANCES_HEAD = """\
 #include "wgmma.cuh"
 
 namespace ptxk {
+
+// %t0 to %t9; the operands d[i] to d[i + 7].
+#define PTXK_TEN(t) \\
+  "%" #t "0, %" #t "1, %" #t "2, %" #t "3, %" #t "4, %" #t "5, %" #t "6, %" #t "7, %" #t "8, %" #t "9, "
+#define PTXK_EIGHT(i) \\
+  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
 """
 
 
 def instance(columns: int, *, registers_a: bool) -> str:
     """Return one bf16 function of ``wgmma_instances.cuh``; A lies in shared memory, or in registers."""
     count = columns // 2
-    listed = [", ".join(f"%{i}" for i in range(start, min(start + 16, count))) for start in range(0, count, 16)]
-    bound = [", ".join(f'"+f"(d[{i}])' for i in range(start, min(start + 8, count))) for start in range(0, count, 8)]
-    lists = ', "\n      "'.join(listed)
-    binds = ",\n        ".join(bound)
+    tens, rest = divmod(count, 10)
+    listed = [f"PTXK_TEN({ten or ''})" for ten in range(tens)] + [f'"{", ".join(f"%{tens * 10 + i}" for i in range(rest))}}}, "']
+    lists = wrapped(f"      {' '.join(one.replace(' ', GLUE) for one in listed)}", indent=" " * 6).replace(GLUE, " ")
+    binds = wrapped(f"      : {', '.join(f'PTXK_EIGHT({i})' for i in range(0, count, 8))}", indent=" " * 8)
     name, majors = f"wgmma_m64n{columns}k16_bf16{'_rs' if registers_a else ''}", "Major kB" if registers_a else "Major kA, Major kB"
     majors = majors.replace("kA", "kA = Major::k").replace("kB", "kB = Major::k")
     given = "const uint32_t (&a)[4]" if registers_a else "uint64_t a"
@@ -130,9 +144,9 @@ def instance(columns: int, *, registers_a: bool) -> str:
         f" contracts=wgmma-protocol\ntemplate <{majors}>\n"
         f"__device__ __forceinline__ void {name}(float (&d)[{count}], {given}, uint64_t b, int accumulate) {{\n"
         f'  asm volatile(\n      "{{\\n.reg .pred p;\\nsetp.ne.b32 p, %{scale}, 0;\\n"\n'
-        f'      "wgmma.mma_async.sync.aligned.m64n{columns}k16.f32.bf16.bf16 {{"\n      "{lists}}}, "\n'
+        f'      "wgmma.mma_async.sync.aligned.m64n{columns}k16.f32.bf16.bf16 {{"\n{lists}\n'
         f'      "{text_a}, %{b}, p, 1, 1, {text_majors};\\n}}\\n"\n'
-        f"      : {binds}\n"
+        f"{binds}\n"
         f'      : {bound_a}, "l"(b), "r"(accumulate), {bound_majors}\n      : "memory");\n}}\n'
     )
 
@@ -143,9 +157,7 @@ def instances_header() -> str:
     return f"{_INSTANCES_HEAD}{functions}\n}}  // namespace ptxk\n"
 
 
-def transfer(
-    rank: int, name: str, instruction: str, parameters: tuple[str, tuple[str, ...]], form: str, extra: tuple[str, str] | None
-) -> str:
+def transfer(rank: int, name: str, instruction: str, parameters: tuple[str, tuple[str, ...]], form: str, last: _Operands) -> str:
     """Return one function of ``tma_ranks.cuh``."""
     declared, operands = parameters
     first = len(operands)
@@ -153,10 +165,10 @@ def transfer(
     given = [declared, *(f"int c{i}" for i in range(rank))]
     bound = [*operands, *(f"r:c{i}" for i in range(rank))]
     text = form.replace("{c}", coordinates)
-    if extra:
-        given.append(extra[0])
+    for parameter, operand in last:
+        given.append(parameter)
         text += f", %{len(bound)}"
-        bound.append(extra[1])
+        bound.append(operand)
     pairs = ", ".join('"{}"({})'.format(*operand.split(":", 1)) for operand in bound)
     start = f"__device__ __forceinline__ void {name.format(rank=rank)}("
     head = wrapped(

@@ -45,6 +45,15 @@ __device__ __forceinline__ void tma_load_2d_multicast(void* to, const CUtensorMa
       "l"(map), "r"(shared_address(barrier)), "r"(c0), "r"(c1), "h"(mask) : "memory");
 }
 
+//@ptxk ptx="cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint" sass="UTMALDG.2D.MULTICAST" contracts=tma-multicast,cache-policy variants="1d..5d"
+__device__ __forceinline__ void tma_load_hint_2d_multicast(void* to, const CUtensorMap* map, uint64_t* barrier, int c0, int c1,
+                                                           uint16_t mask, uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint"
+      " [%0], [%1, {%3, %4}], [%2], %5, %6;" ::"r"(shared_address(to)),
+      "l"(map), "r"(shared_address(barrier)), "r"(c0), "r"(c1), "h"(mask), "l"(policy) : "memory");
+}
+
 // Before it: every writer's fence_proxy_async_shared, then a barrier. After it: tma_commit.
 //@ptxk ptx="cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group" sass="UTMASTG.2D" contracts=tma-store variants="1d..5d"
 __device__ __forceinline__ void tma_store_2d(const CUtensorMap* map, const void* from, int c0, int c1) {

@@ -31,6 +31,14 @@ __device__ __forceinline__ void tma_load_1d_multicast(void* to, const CUtensorMa
       :: "r"(shared_address(to)), "l"(map), "r"(shared_address(barrier)), "r"(c0), "h"(mask) : "memory");
 }
 
+__device__ __forceinline__ void tma_load_hint_1d_multicast(void* to, const CUtensorMap* map, uint64_t* barrier, int c0,
+                                                           uint16_t mask, uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint"
+      " [%0], [%1, {%3}], [%2], %4, %5;"
+      :: "r"(shared_address(to)), "l"(map), "r"(shared_address(barrier)), "r"(c0), "h"(mask), "l"(policy) : "memory");
+}
+
 __device__ __forceinline__ void tma_store_1d(const CUtensorMap* map, const void* from, int c0) {
   asm volatile(
       "cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group"
@@ -80,6 +88,15 @@ __device__ __forceinline__ void tma_load_3d_multicast(void* to, const CUtensorMa
       "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"
       " [%0], [%1, {%3, %4, %5}], [%2], %6;"
       :: "r"(shared_address(to)), "l"(map), "r"(shared_address(barrier)), "r"(c0), "r"(c1), "r"(c2), "h"(mask) : "memory");
+}
+
+__device__ __forceinline__ void tma_load_hint_3d_multicast(void* to, const CUtensorMap* map, uint64_t* barrier, int c0, int c1,
+                                                           int c2, uint16_t mask, uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint"
+      " [%0], [%1, {%3, %4, %5}], [%2], %6, %7;"
+      :: "r"(shared_address(to)), "l"(map), "r"(shared_address(barrier)), "r"(c0), "r"(c1), "r"(c2), "h"(mask), "l"(policy) :
+         "memory");
 }
 
 __device__ __forceinline__ void tma_store_3d(const CUtensorMap* map, const void* from, int c0, int c1, int c2) {
@@ -137,6 +154,15 @@ __device__ __forceinline__ void tma_load_4d_multicast(void* to, const CUtensorMa
          "memory");
 }
 
+__device__ __forceinline__ void tma_load_hint_4d_multicast(void* to, const CUtensorMap* map, uint64_t* barrier, int c0, int c1,
+                                                           int c2, int c3, uint16_t mask, uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint"
+      " [%0], [%1, {%3, %4, %5, %6}], [%2], %7, %8;"
+      :: "r"(shared_address(to)), "l"(map), "r"(shared_address(barrier)), "r"(c0), "r"(c1), "r"(c2), "r"(c3), "h"(mask),
+         "l"(policy) : "memory");
+}
+
 __device__ __forceinline__ void tma_store_4d(const CUtensorMap* map, const void* from, int c0, int c1, int c2, int c3) {
   asm volatile(
       "cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group"
@@ -191,6 +217,15 @@ __device__ __forceinline__ void tma_load_5d_multicast(void* to, const CUtensorMa
       " [%0], [%1, {%3, %4, %5, %6, %7}], [%2], %8;"
       :: "r"(shared_address(to)), "l"(map), "r"(shared_address(barrier)), "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4), "h"(mask)
          : "memory");
+}
+
+__device__ __forceinline__ void tma_load_hint_5d_multicast(void* to, const CUtensorMap* map, uint64_t* barrier, int c0, int c1,
+                                                           int c2, int c3, int c4, uint16_t mask, uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint"
+      " [%0], [%1, {%3, %4, %5, %6, %7}], [%2], %8, %9;"
+      :: "r"(shared_address(to)), "l"(map), "r"(shared_address(barrier)), "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4),
+         "h"(mask), "l"(policy) : "memory");
 }
 
 __device__ __forceinline__ void tma_store_5d(const CUtensorMap* map, const void* from, int c0, int c1, int c2, int c3, int c4) {
