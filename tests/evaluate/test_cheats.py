@@ -47,6 +47,9 @@ CHEATS = {
     "modifies_inputs": Expected(Outcome.WRONG_VALUE, paper=True, text="inputs were modified: X"),
     "out_of_bounds": Expected(Outcome.WRONG_VALUE, text="4 bytes beside Y"),
     "py_returns": Expected(Outcome.WRONG_VALUE, pattern="unwritten", text="run returned ndarray"),
+    "poisons_inputs": Expected(Outcome.WRONG_VALUE, pattern="nan", text="inputs were modified: X"),
+    "one_call_late": Expected(Outcome.WRONG_VALUE),
+    "py_searches_objects": Expected(Outcome.WRONG_VALUE, pattern="all_zeros"),
     "py_forges": Expected(Outcome.WRONG_VALUE, pattern="unwritten"),
     # right while compared, wrong while timed
     "wrong_when_timed": Expected(Outcome.WRONG_VALUE, paper=True, text="while timing", stages=TIMED),
@@ -54,9 +57,15 @@ CHEATS = {
     "py_slow_to_ask": Expected(Outcome.TAMPERED, paper=True, text="the judge's clock", stages=TIMED),
     "py_lies_now_and_then": Expected(Outcome.TAMPERED, paper=True, text="the judge's clock", stages=TIMED),
     "py_returns_lazily": Expected(Outcome.TAMPERED, paper=True, text="the judge's clock", stages=TIMED),
+    "py_patches_timer": Expected(Outcome.TAMPERED, paper=True, text="the judge's clock", stages=TIMED),
+    "py_edits_times": Expected(Outcome.TAMPERED, paper=True, text="the judge's clock", stages=TIMED),
+    "py_claims_nothing": Expected(Outcome.TAMPERED, paper=True, text="the judge's clock", stages=TIMED),
+    "patches_clock": Expected(Outcome.TAMPERED, paper=True, text="the judge's clock", stages=TIMED),
+    "never_returns": Expected(Outcome.TAMPERED, paper=True, text="the judge's clock", stages=TIMED),
     "steals_requests": Expected(Outcome.TAMPERED, paper=True, text="the judge's clock", stages=TIMED),
     "cached_by_content": Expected(Outcome.TAMPERED, paper=True, text="results are kept", stages=TIMED),
     "py_keeps_and_lies": Expected(Outcome.TAMPERED, paper=True, text="results are kept", stages=TIMED),
+    "py_keeps_everywhere": Expected(Outcome.TAMPERED, paper=True, text="results are kept", stages=TIMED),
     "py_prepares": Expected(Outcome.TAMPERED, paper=True, text="results are kept", stages=TIMED),
     "damages_when_timed": Expected(Outcome.WRONG_VALUE, paper=False, text="4 bytes beside Y", stages=TIMED),
     "late_when_timed": Expected(Outcome.WRONG_VALUE, paper=True, text="while timing", stages=TIMED),
@@ -65,11 +74,13 @@ CHEATS = {
     "abort": Expected(Outcome.RUNTIME_ERROR, kind="signal", signal="SIGABRT"),
     "divide": Expected(Outcome.RUNTIME_ERROR, kind="signal", signal="SIGFPE"),
     "odd_signal": Expected(Outcome.RUNTIME_ERROR, kind="signal", signal="signal 39"),
+    "alarms": Expected(Outcome.RUNTIME_ERROR, kind="signal", signal="SIGALRM"),
     "old_door": Expected(Outcome.RUNTIME_ERROR, kind="signal", signal="SIGSYS"),
     "stack_overflow": Expected(Outcome.RUNTIME_ERROR, kind="signal", signal="SIGSEGV"),
     "allocates": Expected(Outcome.RUNTIME_ERROR, kind="signal", signal="SIGABRT"),
     "thread_bomb": Expected(Outcome.RUNTIME_ERROR, kind="signal", signal="SIGABRT"),
     "exits": Expected(Outcome.RUNTIME_ERROR, kind="exit", text="exit code 0"),
+    "ends_behind_its_answer": Expected(Outcome.RUNTIME_ERROR, kind="exit", text="exit code 0"),
     "closes": Expected(Outcome.RUNTIME_ERROR, kind="exit"),
     "closes_and_stays": Expected(Outcome.RUNTIME_ERROR, kind="channel_closed"),
     "py_exits": Expected(Outcome.RUNTIME_ERROR, kind="exit", text="exit code 0"),
@@ -77,9 +88,13 @@ CHEATS = {
     "py_raises": Expected(Outcome.RUNTIME_ERROR, kind="exception", text="py_raises.py:5 in run"),
     "py_nests": Expected(Outcome.RUNTIME_ERROR, kind="(no text)"),
     "py_surrogates": Expected(Outcome.RUNTIME_ERROR, kind="exception", text="lone ? surrogate"),
+    "py_unprintable": Expected(Outcome.RUNTIME_ERROR, kind="exception", text="cannot be described"),
+    "py_falls_back": Expected(Outcome.RUNTIME_ERROR, kind="exception", text="No module named 'torch'"),
+    "py_installs": Expected(Outcome.RUNTIME_ERROR, kind="exception", text="PermissionError"),
     "py_recurses": Expected(Outcome.RUNTIME_ERROR, kind="exception", text="RecursionError"),
     # hangs
     "hang": Expected(Outcome.TIMEOUT, kind="timeout"),
+    "stops": Expected(Outcome.TIMEOUT, kind="timeout"),
     "sleeps": Expected(Outcome.TIMEOUT, kind="timeout"),
     "prints_forever": Expected(Outcome.TIMEOUT, kind="timeout"),
     "fork_bomb": Expected(Outcome.TIMEOUT, kind="timeout"),
@@ -92,11 +107,14 @@ CHEATS = {
     "py_imports_judge": Expected(Outcome.LOAD_ERROR, kind="exception", text="No module named 'ptxbench'"),
     # interference
     "forges": Expected(Outcome.TAMPERED, kind="forged_reply"),
+    "scans_memory": Expected(Outcome.TAMPERED, kind="forged_reply"),
+    "sends_descriptors": Expected(Outcome.TAMPERED, kind="forged_reply"),
     "floods": Expected(Outcome.TAMPERED, kind="forged_reply"),
     "py_negative_time": Expected(Outcome.TAMPERED, kind="forged_reply", text="the claimed times are not times"),
     "py_no_times": Expected(Outcome.TAMPERED, kind="forged_reply", text="answered in the runner's place"),
     "py_bomb_reply": Expected(Outcome.TAMPERED, kind="forged_reply"),
     # attempts that change nothing, so that the values decide
+    "takes_descriptors": Expected(Outcome.CORRECT, paper=True, stages=TIMED),
     "shrinks": CORRECT,
     "kills": CORRECT,
     "spies": CORRECT,
@@ -121,6 +139,10 @@ def evidence(findings: Findings, verdict: Verdict) -> str:
     return "\n".join([*verdict.correct.reasons, *patterns])
 
 
+def descriptors_of(process: int | None) -> int:
+    return len(os.listdir(f"/proc/{process}/fd"))
+
+
 def children_of(process: int) -> list[int]:
     return [int(child) for path in Path(f"/proc/{process}/task").glob("*/children") for child in path.read_text().split()]
 
@@ -129,6 +151,7 @@ def children_of(process: int) -> list[int]:
 def test_costs_one_child_and_one_record(name: str, judge: Callable[..., Findings], worker: Worker, victim: Path) -> None:
     expected = CHEATS[name]
     before = worker.pid
+    held = descriptors_of(before)
     findings = judge(name, stages=expected.stages)
     verdict = verdict_of(findings)
     failure = findings.failure.failure if findings.failure else None
@@ -146,6 +169,7 @@ def test_costs_one_child_and_one_record(name: str, judge: Callable[..., Findings
     assert before is not None
     assert worker.pid == before, "the judge went on"
     assert children_of(before) == []
+    assert descriptors_of(before) == held
     assert victim.read_text() == "untouched"
     assert [path.name for path in victim.parent.iterdir()] == ["file"]
 

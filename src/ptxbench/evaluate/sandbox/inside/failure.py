@@ -32,18 +32,19 @@ class Attempt:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: types.TracebackType | None) -> bool:
         if error is None:
             return False
-        if isinstance(error, CandidateError):
-            self.failure = (error.kind, shorten(str(error)))
-            self.details = error.details
-        else:
-            self.failure = (self._kind, self._describe(error, trace))
+        self.failure = (self._kind, "it raised what cannot be described")
+        with _Contained():
+            if isinstance(error, CandidateError):
+                self.failure = (error.kind, shorten(str(error)))
+                self.details = error.details
+            else:
+                self.failure = (self._kind, self._describe(error, trace))
         return True
 
     def _describe(self, error: BaseException, trace: types.TracebackType | None) -> str:
-        try:
+        message = "(its message cannot be printed)"
+        with _Contained():
             message = str(error)
-        except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError):
-            message = "(its message cannot be printed)"
         places = []
         while trace is not None:
             name = trace.tb_frame.f_code.co_filename
@@ -54,6 +55,16 @@ class Attempt:
             places.append(f"{error.filename}:{error.lineno}")
         text = shorten(f"{type(error).__name__}: {message}")
         return "\n".join([text, *(f"  at {place}" for place in places[-FRAMES:])])
+
+
+class _Contained:
+    """A block that asks what a candidate raised for its name or message: that may be code of the candidate's too."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: types.TracebackType | None) -> bool:
+        return True
 
 
 def shorten(text: str) -> str:
