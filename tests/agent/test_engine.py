@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from ptxbench.agent.engine.events import RunStarted, TrajectoryEnded, TurnFinished
+from ptxbench.agent.engine.events import Answered, Asking, Evaluating, MeasuringReference, RunStarted, TrajectoryEnded, TurnFinished
 from ptxbench.agent.engine.ledger import Ledger
 from ptxbench.agent.engine.manifest import read_manifest
 from ptxbench.agent.engine.run import device_of
@@ -36,6 +36,9 @@ def test_a_run_makes_one_row_per_turn(play, tmp_path, code, rows):
     assert len(evaluator.calls) == 3 and evaluator.closed
     kinds = Counter(type(event) for event in events)
     assert (kinds[RunStarted], kinds[TurnFinished], kinds[TrajectoryEnded]) == (1, 4, 1)
+    judged, without_code = (Asking, Answered, Evaluating, TurnFinished), (Asking, Answered, TurnFinished)
+    assert [type(event) for event in events[1:-1]] == [*judged, *without_code, *judged, *judged]
+    assert {(event.tokens.input, event.tokens.output) for event in events if isinstance(event, Answered)} == {(10, 5)}
 
 
 def test_everything_is_in_the_store_by_hash(play, tmp_path, code, rows):
@@ -156,8 +159,9 @@ def measuring(scripted, latencies: list[float]):
 
 
 def test_the_first_request_names_what_the_reference_takes_and_a_run_that_goes_on_says_the_same(play, scripted, tmp_path, code):
-    play(lambda t, n: code() if n == 0 else ModelError("down"), evaluator=measuring(scripted, [812.5]))
-    _, _, model, _ = play(lambda t, n: code(), evaluator=measuring(scripted, []))
+    first = play(lambda t, n: code() if n == 0 else ModelError("down"), evaluator=measuring(scripted, [812.5]))[3]
+    _, _, model, events = play(lambda t, n: code(), evaluator=measuring(scripted, []))
+    assert isinstance(first[0], MeasuringReference) and not any(isinstance(event, MeasuringReference) for event in events)
     assert read_manifest(tmp_path / "run").cells[0].baseline == Baseline(
         device="h200", library="cuBLAS", version="13.1.0", latency_us=812.5
     )

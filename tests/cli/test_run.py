@@ -39,7 +39,9 @@ def test_a_newcomer_needs_one_command_and_no_file(ptxbench, endpoint, tmp_path):
     assert done.stdout.startswith("1 of 1 turns evaluated, 1 of them now")
     assert done.stderr.splitlines()[0].endswith(f": 1 turns planned at {endpoint.url}")
     assert "nothing here can run" not in done.stderr
-    assert "cpu_softmax_n1024 plain-0 turn 0: correct, speedup" in done.stderr
+    turn = [line.partition("cpu_softmax_n1024 plain-0 turn 0: ")[2] for line in done.stderr.splitlines()[1:4]]
+    assert turn[0] == "asking the model" and re.fullmatch(r"answered in \S+ s, 20 tokens", turn[1]), done.stderr
+    assert turn[2].startswith("correct, speedup")
     see = re.search(r"see: \S+ report (\S+)", done.stderr)
     assert see is not None
     assert "1 correct" in ptxbench("report", see[1]).stdout
@@ -223,7 +225,8 @@ def test_another_pack_is_refused_in_the_words_of_its_option(ptxbench, endpoint):
 def test_a_turns_line_says_in_a_few_words_what_went_wrong(ptxbench, endpoint, reply, told):
     endpoint.text = reply
     command = ("run", *TASK, "--model", "openai/m", "--base-url", endpoint.url, "--trajectories", "1", "--turns", "1")
-    (line,) = [line for line in ptxbench(*command).stderr.splitlines() if " turn 0: " in line and "asking" not in line]
+    turn = [line for line in ptxbench(*command).stderr.splitlines() if " turn 0: " in line]
+    (line,) = [line for line in turn if "asking" not in line and "answered" not in line]
     outcome, _, reason = line.partition(" turn 0: ")[2].partition(" ")
     assert outcome in ("no_code", "runtime_error", "load_error") and told in f"{outcome} {reason}" and len(reason) <= 102
 

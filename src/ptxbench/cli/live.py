@@ -12,8 +12,9 @@ from ptxbench.agent.engine.events import Event, Incident, TrajectoryEnded
 from ptxbench.agent.spending import Caps
 from ptxbench.app.board import Board, Snapshot
 from ptxbench.app.gpu_load import GpuLoad, Load
-from ptxbench.cli.console import GLOBALS
-from ptxbench.cli.progress import event_line
+from ptxbench.cli.console import GLOBALS, progress
+from ptxbench.cli.heartbeat import Heartbeat
+from ptxbench.cli.progress import event_line, show_event
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -28,11 +29,14 @@ Watch = Callable[[str, Event], None]
 
 @contextmanager
 def watching(title: str, caps: Caps, *, quiet: bool) -> Iterator[Watch]:
-    """Give a function that shows events: the live view on a terminal, a line for each elsewhere, nothing when ``quiet``."""
+    """Give a function that shows events: the live view on a terminal, lines elsewhere, nothing when ``quiet``.
+
+    Lines say what begins and ends, and about once a minute what is waited for; the function is called in a running event loop.
+    """
     if quiet:
         yield lambda _, __: None
     elif GLOBALS.color == "never" or not sys.stderr.isatty():
-        yield _print
+        yield from _lines()
     else:
         from rich.console import Console
         from rich.live import Live
@@ -56,10 +60,18 @@ def watching(title: str, caps: Caps, *, quiet: bool) -> Iterator[Watch]:
             yield show
 
 
-def _print(run: str, event: Event) -> None:
-    from ptxbench.cli.progress import show_event
+def _lines() -> Iterator[Watch]:
+    heartbeat = Heartbeat(progress)
 
-    show_event(event, run)
+    def show(run: str, event: Event) -> None:
+        heartbeat.take(run, event)
+        if show_event(event, run):
+            heartbeat.said()
+
+    try:
+        yield show
+    finally:
+        heartbeat.close()
 
 
 def block(title: str, now: Snapshot, caps: Caps, gpus: Sequence[Load] = ()) -> Table:

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import sys
 
-from ptxbench.agent.engine.events import Asking, Evaluating, Event, Incident, RunStarted, TrajectoryEnded, TurnFinished
+from ptxbench.agent.engine.events import (
+    Answered,
+    Asking,
+    Evaluating,
+    Event,
+    Incident,
+    MeasuringReference,
+    RunStarted,
+    TrajectoryEnded,
+    TurnFinished,
+)
 from ptxbench.cli.console import GLOBALS, colored, progress
-from ptxbench.schema import Outcome, Turn
+from ptxbench.schema import Outcome, TokenCount, Turn
 
 MOST_CHARACTERS = 100
 """How much of a failure's message a line shows."""
@@ -57,9 +67,13 @@ def event_line(run: str, event: Event) -> str | None:
         at = f" at {event.endpoint}" if event.endpoint else ""
         resumed = f", {event.done} of them done before" if event.done else ""
         return f"run {event.run}: {event.planned} turns planned{at}{resumed}"
+    if isinstance(event, MeasuringReference):
+        return f"{named}{event.task}: measuring the library's latency, which the first request names"
     where = f"{named}{event.place.task} {event.place.trajectory}"
     if isinstance(event, Asking):
         return f"{where} turn {event.turn}: asking the model"
+    if isinstance(event, Answered):
+        return f"{where} turn {event.turn}: answered in {event.seconds:.3g} s, {_length(event.tokens)}"
     if isinstance(event, Evaluating):
         return f"{where} turn {event.turn}: evaluating the kernel" if GLOBALS.verbose else None
     if isinstance(event, TurnFinished):
@@ -70,9 +84,17 @@ def event_line(run: str, event: Event) -> str | None:
     return None if event.state == "finished" and event.reason is None else f"{where}: {event.state}: {event.reason}"
 
 
-def show_event(event: Event, run: str = "") -> None:
-    """Print what a person watching a run wants to see."""
+def _length(tokens: TokenCount) -> str:
+    if tokens.output is None:
+        return "of an unknown number of tokens"
+    return f"{tokens.output} tokens" + (f" ({tokens.reasoning} of them reasoning)" if tokens.reasoning else "")
+
+
+def show_event(event: Event, run: str = "") -> bool:
+    """Print what a person watching a run wants to see; return whether there was anything."""
     line = event_line(run, event)
-    if line is not None:
-        alarming = isinstance(event, Incident) or (isinstance(event, TrajectoryEnded) and event.state != "finished")
-        progress(colored(line, "yellow", sys.stderr) if alarming else line)
+    if line is None:
+        return False
+    alarming = isinstance(event, Incident) or (isinstance(event, TrajectoryEnded) and event.state != "finished")
+    progress(colored(line, "yellow", sys.stderr) if alarming else line)
+    return True

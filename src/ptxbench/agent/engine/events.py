@@ -7,10 +7,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ptxbench.agent.engine.places import Place
-from ptxbench.schema import Turn
+from ptxbench.schema import TokenCount, Turn
 
 TrajectoryState = Literal["finished", "not_reached", "incomplete", "paused"]
 """All turns made; ended by the model's context window; stopped by a fault that is not the candidate's; held by a cap."""
+
+
+@dataclass(frozen=True)
+class MeasuringReference:
+    """The library's latency is measured, which the first request for a task names: nothing was asked before."""
+
+    task: str
 
 
 @dataclass(frozen=True)
@@ -34,6 +41,18 @@ class Asking:
 
     place: Place
     turn: int
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The model's reply is in the journal."""
+
+    place: Place
+    turn: int
+    seconds: float
+    """From the request to the whole reply, tries of the same request included."""
+    tokens: TokenCount
+    """As far as the endpoint says."""
 
 
 @dataclass(frozen=True)
@@ -74,5 +93,5 @@ class TrajectoryEnded:
     reason: str | None
 
 
-Event = RunStarted | Asking | Evaluating | TurnFinished | Incident | TrajectoryEnded
+Event = MeasuringReference | RunStarted | Asking | Answered | Evaluating | TurnFinished | Incident | TrajectoryEnded
 Progress = Callable[[Event], None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from ptxbench.agent.config import RunConfig
-from ptxbench.agent.engine.events import Asking, Incident
+from ptxbench.agent.engine.events import Answered, Asking, Incident
 from ptxbench.agent.engine.ledger import ReplyStep
 from ptxbench.agent.engine.places import Place
 from ptxbench.agent.engine.stage import Paused, Stage, Stopped, to_the_end
@@ -52,7 +52,9 @@ async def ask(stage: Stage, place: Place, rank: int, turn: int, messages: list[M
         seconds = time.monotonic() - started
         reply = _priced(reply, stage.config)
         stage.spending.add(reply.usage)
-    return await to_the_end(_keep(stage, place, turn, prompt, reply, seconds)), reply
+    kept = await to_the_end(_keep(stage, place, turn, prompt, reply, seconds))
+    stage.progress(Answered(place, turn, seconds, reply.usage.tokens))
+    return kept, reply
 
 
 async def _keep(stage: Stage, place: Place, turn: int, prompt: str, reply: Reply, seconds: float) -> ReplyStep:

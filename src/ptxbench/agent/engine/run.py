@@ -13,7 +13,7 @@ from pathlib import Path
 from ptxbench.agent.config import RunConfig
 from ptxbench.agent.engine.beginning import new_manifest
 from ptxbench.agent.engine.directory import check_folder, open_manifest
-from ptxbench.agent.engine.events import Event, Progress, RunStarted, TrajectoryEnded
+from ptxbench.agent.engine.events import Event, MeasuringReference, Progress, RunStarted, TrajectoryEnded
 from ptxbench.agent.engine.late_versions import LateVersions
 from ptxbench.agent.engine.ledger import Ledger
 from ptxbench.agent.engine.manifest import Manifest
@@ -170,7 +170,7 @@ async def open_run(
             manifest = open_manifest(out, fresh, ledger, accept_changes=accept_changes)
             if config.feedback == "full" and ledger.empty:
                 # Later, requests that went out would have said less than those to come.
-                manifest = await _with_baselines(manifest, planned, evaluators, out)
+                manifest = await _with_baselines(manifest, planned, evaluators, out, progress or _silent)
             stage = Stage(
                 config=config,
                 model=asked,
@@ -213,15 +213,19 @@ def device_of(evaluator: Evaluator, task: Task) -> str | None:
     return "cpu" if task.arch == "cpu" and evaluator.backend != "static" else None
 
 
-async def _with_baselines(manifest: Manifest, planned: list[PlannedTask], evaluators: list[Evaluator], out: Path) -> Manifest:
+async def _with_baselines(
+    manifest: Manifest, planned: list[PlannedTask], evaluators: list[Evaluator], out: Path, progress: Progress
+) -> Manifest:
     """Return the manifest with the reference's latency for each cell whose evaluator can measure it.
 
     An evaluator says that it can by having a method ``baseline``.
     """
     measured: list[Baseline | None] = []
     for item, evaluator, cell in zip(planned, evaluators, manifest.cells, strict=True):
-        measure = getattr(evaluator, "baseline", None)
-        measured.append(await measure(item.task) if measure is not None and cell.baseline is None else None)
+        measure = getattr(evaluator, "baseline", None) if cell.baseline is None else None
+        if measure is not None and cell.key.device not in (None, "cpu"):  # Elsewhere there is nothing to measure.
+            progress(MeasuringReference(item.task.name))
+        measured.append(await measure(item.task) if measure is not None else None)
     found = manifest.with_baselines(measured)
     if found != manifest:
         found.write(out)
