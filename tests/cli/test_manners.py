@@ -156,7 +156,8 @@ def test_ctrl_c_during_a_run_says_how_to_go_on(environment, tmp_path, silent_end
     stdout, stderr = running.communicate(timeout=60)
     assert running.returncode == 130 and stdout == "" and "Traceback" not in stderr
     assert stderr.splitlines()[-1] == (
-        "interrupted; runs/openai-m-cpu_softmax_n1024-trajectories-1-turns-1 keeps what is finished, and the same command goes on from there"
+        "interrupted; runs/openai-m-cpu_softmax_n1024-trajectories-1-turns-1 keeps what is finished, "
+        "and the same command goes on from there"
     )
     assert "asking the model" in stderr
     assert (tmp_path / "runs" / "openai-m-cpu_softmax_n1024-trajectories-1-turns-1" / "run.json").is_file()
