@@ -88,6 +88,7 @@ CHEATS = {
     "py_raises": Expected(Outcome.RUNTIME_ERROR, kind="exception", text="py_raises.py:5 in run"),
     "py_nests": Expected(Outcome.RUNTIME_ERROR, kind="(no text)"),
     "py_surrogates": Expected(Outcome.RUNTIME_ERROR, kind="exception", text="lone ? surrogate"),
+    "py_commands_terminal": Expected(Outcome.RUNTIME_ERROR, kind="exception", text="outcome: correct"),
     "py_unprintable": Expected(Outcome.RUNTIME_ERROR, kind="exception", text="cannot be described"),
     "py_falls_back": Expected(Outcome.RUNTIME_ERROR, kind="exception", text="No module named 'torch'"),
     "py_installs": Expected(Outcome.RUNTIME_ERROR, kind="exception", text="PermissionError"),
@@ -178,6 +179,14 @@ def test_output_of_a_crash_is_kept(judge: Callable[..., Findings]) -> None:
     failure = judge("abort").failure
     assert failure is not None
     assert failure.failure.output == "about to abort\n"
+
+
+def test_what_a_candidate_prints_or_raises_commands_no_terminal(judge: Callable[..., Findings]) -> None:
+    failure = judge("py_commands_terminal").failure
+    assert failure is not None
+    spelled = r"\x1b[2J\x1b]0;title\x07\x9b31m\u202eoutcome: correct"
+    assert failure.failure.output == f"{spelled}\n"
+    assert failure.failure.text.splitlines()[0] == f"ValueError: {spelled}"
 
 
 def test_endless_output_is_bounded(judge: Callable[..., Findings]) -> None:

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ptxbench.toolchain.paths import spelled_out
+
 MOST_NS = 1 << 62
 MOST_NAMES = 4096
 """Kernels that one call may launch by different names."""
@@ -105,10 +107,13 @@ def read_tensors(value: object) -> tuple[TensorPlace, ...]:
 
 
 def clean(text: object) -> str:
-    """Return a claim as text that can be written: lone surrogates, which JSON can spell and UTF-8 cannot, are replaced."""
+    """Return a claim as text that can be written and shown.
+
+    Lone surrogates, which JSON can spell and UTF-8 cannot, are replaced; characters that a terminal obeys are spelled out.
+    """
     if not isinstance(text, str):
         return "(no text)"
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return spelled_out(text.encode("utf-8", "replace").decode("utf-8"))
 
 
 def is_count(value: object, end: int = MOST_NS) -> bool:

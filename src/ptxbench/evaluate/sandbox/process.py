@@ -19,6 +19,7 @@ from ptxbench.core.errors import JudgeError
 from ptxbench.core.process import kill_group
 from ptxbench.evaluate.sandbox.launch import DeviceSetup, Tool, start
 from ptxbench.schema import RunFailure
+from ptxbench.toolchain.paths import spelled_out
 
 MESSAGE_BYTES = 64 << 10
 GONE_SECONDS = 1.0
@@ -71,8 +72,8 @@ class ChildProcess:
 
     @property
     def output(self) -> str:
-        """What was printed so far: head and tail."""
-        return self._output.text()
+        """What was printed so far: head and tail, with the characters that a terminal obeys spelled out."""
+        return spelled_out(self._output.text())
 
     def cpu_ns(self) -> int | None:
         """Return the processor time that the kernel has booked on the process, all its threads together."""
