@@ -95,5 +95,9 @@ def test_the_committed_figures_are_what_the_committed_bundles_give():
 def test_a_prompt_shows_what_was_measured_on_its_device_alone():
     for facts in DEVICES.values():
         shown = device_table(facts)
-        assert all(f"| {one.label} |" in shown for one in measured(facts.id))
-        assert shown.count("| measured, ") == len(measured(facts.id))
+        sources = dict(re.findall(r"(?:Sources:|;) (\d+) ([^;\n]+?)(?=;|\.\n)", shown))
+        told = {label: sources[number] for label, number in re.findall(r"^\| ([^|]+) \| [^|]+ \| (\d+) \|$", shown, re.M)}
+        assert {label: source for label, source in told.items() if source.startswith("measured, ")} == {
+            one.label: one.figure.source for one in measured(facts.id)
+        }
+        assert facts.l2_bytes.source == told["L2 cache"] and len(sources) == len(set(sources.values()))

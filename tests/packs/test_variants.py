@@ -66,6 +66,11 @@ def test_every_text_keeps_to_its_budget(name):
     assert {cell: size for cell in CELLS if cell[0] == name and (size := estimate(made(*cell))) > budget} == {}
 
 
+@pytest.mark.parametrize("device", HOPPER.devices)
+def test_what_every_hopper_prompt_carries_is_about_22_thousand_tokens(device):
+    assert estimate(render(LIBRARY, "hopper", device=device)) < 22_500
+
+
 def test_a_schedule_is_short():
     """About 1200 tokens; by the estimate, which says more than a tokenizer does of prose, at most 1500."""
     for name, arm, family, variant in CELLS:

@@ -176,7 +176,7 @@ template <Swizzle kSwizzle, Major kMajor, int kExtent, int kDepth, int kBytes = 
 __device__ __forceinline__ uint64_t make_descriptor(const void* tile, uint32_t step = 0, uint32_t warpgroup = 0) {
   using Tile = OperandTile<kSwizzle, kMajor, kExtent, kDepth, kBytes>;
   const uint32_t offset = Tile::k_offset(step) + Tile::warpgroup_offset(warpgroup);
-  // Added to the finished descriptor, whose making a tile's steps share. Shared addresses end below the field's 256 KiB: no carry.
+  // Added to a descriptor that all steps share. Shared addresses end below the field's 256 KiB: no carry.
   return encode_descriptor(shared_address(tile), Tile::kLeading, Tile::kStride, kSwizzle) + (offset >> 4);
 }
 
@@ -209,7 +209,7 @@ __device__ __forceinline__ void fence_tensor_map_acquire(const void* map) {
 
 namespace ptxk {
 
-// The most shared memory of one block on sm_90: 227 KiB.
+// The most of one block on sm_90.
 constexpr int kMaxSharedBytes = 227 * 1024;
 
 // Above 48 KiB of dynamic shared memory a kernel must opt in, once, before its launch.
@@ -325,8 +325,7 @@ __device__ __forceinline__ void stmatrix_x2(uint32_t to, uint32_t a, uint32_t b)
   asm volatile("stmatrix.sync.aligned.m8n8.x2.shared::cta.b16 [%0], {%1, %2};" ::"r"(to), "r"(a), "r"(b) : "memory");
 }
 
-// Address of 16-byte chunk `chunk` of row `row` in a 128-byte wide box that TMA or wgmma sees in the 128-byte swizzle. `box` starts
-// on 1024 bytes.
+// Address of 16-byte chunk `chunk` of row `row` of a box in the 128-byte swizzle, which starts on 1024 bytes.
 __host__ __device__ constexpr uint32_t swizzled_128(uint32_t box, uint32_t row, uint32_t chunk) {
   return box + row * 128 + ((chunk ^ (row % 8)) << 4);
 }
@@ -335,8 +334,8 @@ __host__ __device__ constexpr uint32_t swizzled_128(uint32_t box, uint32_t row, 
 
 // ---- end of ptxk/sm90/matrix.cuh
 // ---- ptxk/sm90/mbarrier.cuh
-// mbarrier (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier"). A barrier is an 8-byte aligned uint64_t
-// in shared memory; a phase completes when the pending arrivals and the transaction bytes are both zero.
+// mbarrier (PTX ISA, "mbarrier"). A barrier is an 8-byte aligned uint64_t in shared memory; a phase completes when the pending
+// arrivals and the transaction bytes are both zero.
 
 namespace ptxk {
 
@@ -459,7 +458,7 @@ __device__ __forceinline__ void setmaxnreg_dec() {
 
 // ---- end of ptxk/sm90/registers.cuh
 // ---- ptxk/sm90/tensor_map.cuh
-// Tensor maps, made on the host (CUDA driver API, "Tensor Map Object Management", cuTensorMapEncodeTiled).
+// Tensor maps, made on the host (CUDA driver API, cuTensorMapEncodeTiled).
 
 #include <type_traits>
 
@@ -521,11 +520,8 @@ CUresult make_tensor_map(CUtensorMap* map, const void* base, const uint64_t (&si
 
 // ---- end of ptxk/sm90/tensor_map.cuh
 // ---- ptxk/sm90/tma.cuh
-// TMA: tensors and runs of bytes between global and shared memory (PTX ISA, "cp.async.bulk", "cp.async.bulk.tensor",
-// "cp.reduce.async.bulk"). One thread issues. Coordinates count elements, innermost first, the innermost by 16 bytes (8 bf16), and
-// may lie outside: loads fill zeros (and count the whole box's bytes on the barrier); stores leave out, by 16 bytes, what lies beyond
-// the end, and take no negative ones. Shared memory starts on 128 bytes, or on swizzle_alignment. Other ranks, 1 to 5, differ in the
-// number in `.2d` and in how many coordinates follow the map, a `const __grid_constant__ CUtensorMap` parameter of the kernel.
+// TMA: tensors and runs of bytes between global and shared memory (PTX ISA, "cp.async.bulk", "cp.reduce.async.bulk"). One thread
+// issues. Coordinates count elements, innermost first. Other ranks, 1 to 5, differ in `.2d` and in the number of coordinates.
 
 namespace ptxk {
 
@@ -631,11 +627,7 @@ __device__ __forceinline__ void bulk_prefetch(const void* from, uint32_t bytes) 
 
 // ---- end of ptxk/sm90/tma.cuh
 // ---- ptxk/sm90/wgmma.cuh
-// wgmma: D = A * B (+ D) by a warpgroup (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions").
-//
-//   fence_proxy_async_shared()   when ordinary stores wrote A or B (TMA's loads need none)
-//   wgmma_fence(); a product (wgmma_instances.cuh) for each K step; wgmma_commit(); wgmma_wait<0>(); wgmma_settle(d)
-//
+// wgmma: D = A * B (+ D) by a warpgroup (PTX ISA, "wgmma").
 // All 128 threads take part. D has 64 rows and N columns; K is 32 bytes: 16 of bf16 or f16, 32 of e4m3, e5m2 or s8, 8 of tf32.
 // `accumulate` 0 ignores what D held. A comes from a descriptor, or from registers with the fragment of a_row, a_column.
 

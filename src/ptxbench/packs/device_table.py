@@ -21,18 +21,20 @@ ROWS = {
 
 
 def device_table(facts: DeviceFacts) -> str:
-    """Return a device's figures as a Markdown table, with value, unit and source: the stated ones, then those measured."""
+    """Return a device's figures as a Markdown table, the stated ones, then those measured; sources stand once, below it."""
     major, minor = facts.compute_capability
+    rows: list[tuple[str, Figure]] = [(label, getattr(facts, name)) for name, label in ROWS.items()]
+    rows += [(one.label, one.figure) for one in measured(facts.id)]
+    sources = list(dict.fromkeys(figure.source for _, figure in rows))
     lines = [
         f"### {facts.name} (compute capability {major}.{minor}, nvcc target {facts.arch})",
         "",
         "| | | source |",
         "|---|---|---|",
+        *(f"| {label} | {_value(figure)} | {sources.index(figure.source) + 1} |" for label, figure in rows),
+        "",
+        f"Sources: {'; '.join(f'{number} {source}' for number, source in enumerate(sources, 1))}.",
     ]
-    for name, label in ROWS.items():
-        figure: Figure = getattr(facts, name)
-        lines.append(f"| {label} | {_value(figure)} | {figure.source} |")
-    lines += [f"| {one.label} | {_value(one.figure)} | {one.figure.source} |" for one in measured(facts.id)]
     return "\n".join(lines) + "\n"
 
 

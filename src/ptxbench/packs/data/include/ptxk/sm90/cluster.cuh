@@ -1,4 +1,4 @@
-// Thread block clusters (PTX ISA, "barrier.cluster", "mapa", special registers).
+// Thread block clusters (PTX ISA, "barrier.cluster", "mapa").
 #pragma once
 
 #include "../common/address.cuh"
@@ -32,7 +32,7 @@ __device__ __forceinline__ void cluster_arrive_relaxed() {
 //@ptxk ptx="barrier.cluster.wait.aligned" sass="UCGABAR_WAIT" contracts=cluster-barrier
 __device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
 
-// All threads of all CTAs of the cluster. Also before exit, when others may still reach into this CTA's shared memory.
+// All threads of all CTAs of the cluster.
 //@ptxk ptx="barrier.cluster.arrive.aligned" sass="UCGABAR_ARV" contracts=cluster-barrier
 __device__ __forceinline__ void cluster_sync() {
   cluster_arrive();

@@ -72,7 +72,7 @@ template <Swizzle kSwizzle, Major kMajor, int kExtent, int kDepth, int kBytes = 
 __device__ __forceinline__ uint64_t make_descriptor(const void* tile, uint32_t step = 0, uint32_t warpgroup = 0) {
   using Tile = OperandTile<kSwizzle, kMajor, kExtent, kDepth, kBytes>;
   const uint32_t offset = Tile::k_offset(step) + Tile::warpgroup_offset(warpgroup);
-  // Added to the finished descriptor, whose making a tile's steps share. Shared addresses end below the field's 256 KiB: no carry.
+  // Added to a descriptor that all steps share. Shared addresses end below the field's 256 KiB: no carry.
   return encode_descriptor(shared_address(tile), Tile::kLeading, Tile::kStride, kSwizzle) + (offset >> 4);
 }
 

@@ -1,5 +1,4 @@
-// Shared memory of other CTAs of the cluster (PTX ISA, "mapa", "st.async", "cp.async.bulk"). Addresses come from map_to_cta. A CTA
-// must have started (cluster_sync) before others reach into it and must not end before they are done.
+// Shared memory of other CTAs of the cluster (PTX ISA, "mapa", "st.async", "cp.async.bulk"). Addresses come from map_to_cta.
 #pragma once
 
 #include "cluster.cuh"

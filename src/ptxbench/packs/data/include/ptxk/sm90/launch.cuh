@@ -5,7 +5,7 @@
 
 namespace ptxk {
 
-// The most shared memory of one block on sm_90: 227 KiB.
+// The most of one block on sm_90.
 constexpr int kMaxSharedBytes = 227 * 1024;
 
 // Above 48 KiB of dynamic shared memory a kernel must opt in, once, before its launch.

@@ -40,8 +40,7 @@ __device__ __forceinline__ void stmatrix_x2(uint32_t to, uint32_t a, uint32_t b)
   asm volatile("stmatrix.sync.aligned.m8n8.x2.shared::cta.b16 [%0], {%1, %2};" ::"r"(to), "r"(a), "r"(b) : "memory");
 }
 
-// Address of 16-byte chunk `chunk` of row `row` in a 128-byte wide box that TMA or wgmma sees in the 128-byte swizzle. `box` starts
-// on 1024 bytes.
+// Address of 16-byte chunk `chunk` of row `row` of a box in the 128-byte swizzle, which starts on 1024 bytes.
 __host__ __device__ constexpr uint32_t swizzled_128(uint32_t box, uint32_t row, uint32_t chunk) {
   return box + row * 128 + ((chunk ^ (row % 8)) << 4);
 }

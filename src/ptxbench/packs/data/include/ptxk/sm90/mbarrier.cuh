@@ -1,5 +1,5 @@
-// mbarrier (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier"). A barrier is an 8-byte aligned uint64_t
-// in shared memory; a phase completes when the pending arrivals and the transaction bytes are both zero.
+// mbarrier (PTX ISA, "mbarrier"). A barrier is an 8-byte aligned uint64_t in shared memory; a phase completes when the pending
+// arrivals and the transaction bytes are both zero.
 #pragma once
 
 #include "../common/address.cuh"

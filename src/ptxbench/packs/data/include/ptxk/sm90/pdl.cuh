@@ -3,11 +3,11 @@
 
 namespace ptxk {
 
-// Until the grids before have completed and their writes are visible. Nothing of theirs may be read, or overwritten, before it.
+// Until the grids before have ended and what they wrote is visible.
 //@ptxk ptx="griddepcontrol.wait" sass="ACQBULK" contracts=pdl-order
 __device__ __forceinline__ void griddep_wait() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 
-// The next grid may be scheduled once every block said this or ended. It publishes no memory.
+// The next grid may begin once every block said this or ended. It publishes no memory.
 //@ptxk ptx="griddepcontrol.launch_dependents" sass="PREEXIT" contracts=pdl-order
 __device__ __forceinline__ void griddep_launch() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
 

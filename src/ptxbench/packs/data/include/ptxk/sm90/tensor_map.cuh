@@ -1,4 +1,4 @@
-// Tensor maps, made on the host (CUDA driver API, "Tensor Map Object Management", cuTensorMapEncodeTiled).
+// Tensor maps, made on the host (CUDA driver API, cuTensorMapEncodeTiled).
 #pragma once
 
 #include <cuda.h>

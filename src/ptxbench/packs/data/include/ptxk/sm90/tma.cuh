@@ -1,8 +1,5 @@
-// TMA: tensors and runs of bytes between global and shared memory (PTX ISA, "cp.async.bulk", "cp.async.bulk.tensor",
-// "cp.reduce.async.bulk"). One thread issues. Coordinates count elements, innermost first, the innermost by 16 bytes (8 bf16), and
-// may lie outside: loads fill zeros (and count the whole box's bytes on the barrier); stores leave out, by 16 bytes, what lies beyond
-// the end, and take no negative ones. Shared memory starts on 128 bytes, or on swizzle_alignment. Other ranks, 1 to 5, differ in the
-// number in `.2d` and in how many coordinates follow the map, a `const __grid_constant__ CUtensorMap` parameter of the kernel.
+// TMA: tensors and runs of bytes between global and shared memory (PTX ISA, "cp.async.bulk", "cp.reduce.async.bulk"). One thread
+// issues. Coordinates count elements, innermost first. Other ranks, 1 to 5, differ in `.2d` and in the number of coordinates.
 #pragma once
 
 #include <cuda.h>

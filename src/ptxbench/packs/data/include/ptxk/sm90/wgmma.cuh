@@ -1,8 +1,4 @@
-// wgmma: D = A * B (+ D) by a warpgroup (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions").
-//
-//   fence_proxy_async_shared()   when ordinary stores wrote A or B (TMA's loads need none)
-//   wgmma_fence(); a product (wgmma_instances.cuh) for each K step; wgmma_commit(); wgmma_wait<0>(); wgmma_settle(d)
-//
+// wgmma: D = A * B (+ D) by a warpgroup (PTX ISA, "wgmma").
 // All 128 threads take part. D has 64 rows and N columns; K is 32 bytes: 16 of bf16 or f16, 32 of e4m3, e5m2 or s8, 8 of tf32.
 // `accumulate` 0 ignores what D held. A comes from a descriptor, or from registers with the fragment of a_row, a_column.
 #pragma once
