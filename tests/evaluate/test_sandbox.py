@@ -25,7 +25,7 @@ from ptxbench.schema import Language, Limits, RunFailure
 from ptxbench.suite.dtypes import NUMPY_TYPES
 
 PROBE = """
-import json, os, resource
+import ctypes, json, os, resource
 
 def run(x, y):
     status = dict(line.split(":", 1) for line in open("/proc/self/status") if ":" in line)
@@ -38,6 +38,8 @@ def run(x, y):
         "group": [os.getpid(), os.getpgid(0), os.getsid(0)],
         "descriptors": sorted(os.listdir("/proc/self/fd")),
         "cpus": sorted(os.sched_getaffinity(0)),
+        "dumpable": ctypes.CDLL(None).prctl(3, 0, 0, 0, 0),
+        "victim": open("/proc/self/oom_score_adj").read().strip(),
     }))
     raise SystemExit
 """
@@ -74,6 +76,11 @@ def test_child_has_limits_a_session_no_rights_and_an_empty_environment(monkeypat
     assert seen["limits"]["RLIMIT_FSIZE"] == [1 << 20] * 2
     assert seen["limits"]["RLIMIT_CORE"] == [0, 0]
     assert seen["limits"]["RLIMIT_CPU"][0] > 0
+    assert seen["limits"]["RLIMIT_NOFILE"] == [256, 256]
+    assert seen["limits"]["RLIMIT_STACK"] == [8 << 20] * 2
+    assert seen["limits"]["RLIMIT_MSGQUEUE"] == [0, 0]
+    assert seen["victim"] == "1000", "the first to go when memory runs out"
+    assert seen["dumpable"] == 0, "its memory is closed to other processes of its user"
     assert seen["status"]["NoNewPrivs"] == "1"
     assert seen["status"]["Seccomp"] == "2"
     assert seen["group"] == [child.pid] * 3
@@ -82,7 +89,11 @@ def test_child_has_limits_a_session_no_rights_and_an_empty_environment(monkeypat
     assert len(seen["descriptors"]) <= 8
     if os.geteuid() == 0 and child.protections["user"] is not None:
         assert seen["status"]["Uid"].split() == [str(child.protections["user"])] * 4
+        assert seen["status"]["Gid"].split() == [str(child.protections["user"])] * 4
+        assert seen["status"]["Groups"] == ""
         assert seen["limits"]["RLIMIT_NPROC"] == [16, 16]
+        assert seen["status"]["CapPrm"] == seen["status"]["CapEff"]
+        assert int(seen["status"]["CapInh"], 16) == int(seen["status"]["CapAmb"], 16) == 0
         assert int(seen["status"]["CapEff"], 16) == 1 << 2, "only reading files whatever their mode, which Landlock confines"
 
 

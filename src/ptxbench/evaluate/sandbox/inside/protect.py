@@ -85,8 +85,7 @@ class Protections:
                 self._confine()
         if self._filter:
             # Behind a filter, even one that lets processes start and look into others, the driver's helper wrote nothing.
-            seccomp.install(self._filter, every_thread=self._sandbox != "dump")
-            self.report["seccomp"] = True
+            self.report["seccomp"] = seccomp.install(self._filter, every_thread=self._sandbox != "dump")
 
     def _confine(self) -> None:
         nodes = tuple(self._device["nodes"]) if self._device else ()

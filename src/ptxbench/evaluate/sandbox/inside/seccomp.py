@@ -120,13 +120,17 @@ def _argument(index: int, high: bool = False) -> Instruction:
     return (_LOAD, 0, 0, _ARGUMENTS + 8 * index + (4 if high else 0))
 
 
-def install(steps: list[Instruction], every_thread: bool = True) -> None:
+def install(steps: list[Instruction], every_thread: bool = True) -> bool:
     """Bind a filter for good: to all threads of this process, or to this one and those that it makes from now on.
 
-    Needs no-new-privs. Raises ``OSError`` when the kernel refuses.
+    Return whether it holds: a kernel may have no such thing. Needs no-new-privs. Raises ``OSError`` when the kernel refuses.
     """
     table = (_Filter * len(steps))(*(_Filter(code, yes, no, value) for code, yes, no, value in steps))
     bound = _Program(len(steps), table)
     flags = _ALL_THREADS if every_thread else 0
-    if libc.syscall(_SECCOMP[os.uname().machine], _SET_MODE_FILTER, flags, ctypes.byref(bound)) != 0:
+    result = libc.syscall(_SECCOMP[os.uname().machine], _SET_MODE_FILTER, flags, ctypes.byref(bound))
+    if result > 0:
+        raise OSError(f"seccomp: the thread {result} cannot be bound")
+    if result < 0 and ctypes.get_errno() != errno.ENOSYS:
         raise last_error("seccomp")
+    return bool(result == 0)
