@@ -66,7 +66,7 @@ test-torch: tools .venv-torch/.installed
 	@touch $@
 
 test-inspect: tools .venv-inspect/.installed
-	@.venv-inspect/bin/python -m pytest -m inspect tests/agent/test_inspect_model.py tests/inspect
+	@.venv-inspect/bin/python -m pytest -m inspect tests/agent/test_inspect_model.py tests/agent/test_inspect_hints.py tests/inspect
 
 test-gpu:
 	@PYTHONPATH=src:$$PYTHONPATH $(PYTHON) -m pytest -p no:cacheprovider -m gpu tests/gpu tests/cheats

@@ -13,6 +13,7 @@ from rich.text import Text
 from ptxbench.agent.models.asking import Failure, persist
 from ptxbench.agent.models.message import ContextOverflow, GenerateConfig, Message, Reply, Sampling, Usage
 from ptxbench.agent.models.provider_guard import ERROR_CHARACTERS, ProviderFailure, ProviderSecrets, guarded
+from ptxbench.agent.models.provider_hints import remedy
 from ptxbench.agent.retry import RetryPolicy
 from ptxbench.core.errors import ToolMissing, UsageError
 from ptxbench.core.extras import how_to_install
@@ -66,10 +67,7 @@ class InspectModel:
         except Exception as error:  # noqa: BLE001 - each provider has its own class of error for a missing key or package
             said = Text.from_markup(str(getattr(error, "message", error))).plain
             text = ProviderSecrets.from_environment(base_url).cut_from(" ".join(said.split()))
-            raise UsageError(
-                f"inspect/{name} cannot be used: {text[:ERROR_CHARACTERS]}",
-                next_step="see Inspect's page on that provider: its package, and the variable that holds its key",
-            ) from None
+            raise UsageError(f"inspect/{name} cannot be used: {text[:ERROR_CHARACTERS]}", next_step=remedy(name, text)) from None
         return cls(model, retry=retry)
 
     def __repr__(self) -> str:
@@ -88,8 +86,13 @@ class InspectModel:
             try:
                 return _reply(await self._ask(sent, settings, config.sampling.timeout_s), self.name)
             except ProviderFailure as failed:
-                step = "check the provider, then run again to resume"
-                return Failure(failed.text, retry=failed.retry, overflow=failed.overflow, asked_s=failed.asked_s, next_step=step)
+                return Failure(
+                    failed.text + (f"; {failed.doubt}" if failed.doubt else ""),
+                    retry=failed.retry,
+                    overflow=failed.overflow,
+                    asked_s=failed.asked_s,
+                    next_step=failed.doubt or "check the provider, then run again to resume",
+                )
 
         return await persist(self.name, ask, self._retry, config.notice)
 

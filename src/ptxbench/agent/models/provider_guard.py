@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ptxbench.agent.models.completion import FAULTS
 from ptxbench.agent.models.message import plain_text
 from ptxbench.agent.models.overflow import says_overflow
+from ptxbench.agent.models.provider_hints import doubt
 from ptxbench.agent.models.secrets import Secrets
 
 if TYPE_CHECKING:
@@ -34,12 +35,16 @@ SHORTEST_SECRET = 8
 class ProviderFailure(Exception):
     """A request that brought no answer: what to tell people, without credentials, and what to do about it."""
 
-    def __init__(self, text: str, *, retry: bool, overflow: bool = False, asked_s: float | None = None) -> None:
+    def __init__(
+        self, text: str, *, retry: bool, overflow: bool = False, asked_s: float | None = None, doubt: str | None = None
+    ) -> None:
+        """``doubt``: the question that the refusal raises about how the model was named."""
         super().__init__(text)
         self.text = text
         self.retry = retry
         self.overflow = overflow
         self.asked_s = asked_s
+        self.doubt = doubt
 
 
 class ProviderSecrets:
@@ -99,6 +104,7 @@ def guarded(model: InspectAiModel) -> InspectAiModel:
     api = copy.copy(model.api)
     secrets = ProviderSecrets.of(api)
     ask = model.api.generate
+    name = str(model)
     client: Any = getattr(api, "client", None)
     if isinstance(getattr(client, "max_retries", None), int):
         client.max_retries = 0
@@ -107,10 +113,10 @@ def guarded(model: InspectAiModel) -> InspectAiModel:
         try:
             answer = await ask(*args, **kwargs)
         except Exception as error:  # noqa: BLE001 - providers raise what they like, and their texts may quote the key
-            raise _failure(error, api, secrets.cut_from) from None
+            raise _failure(error, name, api, secrets.cut_from) from None
         output, call = answer if isinstance(answer, tuple) else (answer, None)
         if isinstance(output, Exception):
-            raise _failure(output, api, secrets.cut_from) from None
+            raise _failure(output, name, api, secrets.cut_from) from None
         assert isinstance(output, ModelOutput)
         if call is not None and (end := _raw_finish(call.response)) in FAULTS:
             raise ProviderFailure(f"the endpoint gave up: {end}", retry=True)
@@ -129,15 +135,16 @@ def _raw_finish(response: Any) -> str | None:
     return first.get("finish_reason") if isinstance(first, dict) else None
 
 
-def _failure(error: Exception, api: ModelAPI, cut: Callable[[str], str]) -> ProviderFailure:
+def _failure(error: Exception, name: str, api: ModelAPI, cut: Callable[[str], str]) -> ProviderFailure:
     status = next((code for name in ("status_code", "code") if isinstance(code := getattr(error, name, None), int)), None)
     decision = api.should_retry(error)
     words = " ".join(cut(str(error) or type(error).__name__).split())
-    text = words if status is None else f"HTTP {status}: {words.removeprefix(f'Error code: {status} - ')}"
+    text = words if status is None else f"HTTP {status}: {words.removeprefix(f'Error code: {status}').removeprefix(' - ')}"
     overflow = says_overflow(status, str(getattr(error, "code", None)), words)
     return ProviderFailure(
-        plain_text(text)[:ERROR_CHARACTERS],
+        plain_text(text.removesuffix(": "))[:ERROR_CHARACTERS],
         retry=bool(decision) and not overflow,
         overflow=overflow,
         asked_s=getattr(decision, "retry_after", None),
+        doubt=doubt(name, status, key_variables=getattr(api, "api_key_vars", ()), address=getattr(api, "base_url", None)),
     )
