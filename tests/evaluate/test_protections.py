@@ -156,3 +156,24 @@ def test_landlock_alone_keeps_files_network_and_signals_out_of_reach(tmp_path: P
 def test_doctor_asks_the_very_child_that_candidates_get() -> None:
     with Child(None, None, Limits()) as child:
         assert summarise(child.protections) == protections()
+
+
+GROUPS = """
+import json, os, sys
+sys.path[:0] = [{tests!r}]
+from gpu_children import EMPTY, program
+from ptxbench.evaluate.sandbox.child import Child
+from ptxbench.schema import Limits
+
+os.setgroups([0, 4242])
+with Child(program("import os\\ndef run():\\n    raise ValueError(os.getgroups())\\n"), None, Limits(), device=EMPTY) as child:
+    child.load()
+    print(child.call([0], 10).text.splitlines()[0])
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="not root: there is nothing to give up")
+def test_the_judges_groups_are_given_up_with_its_user() -> None:
+    script = GROUPS.format(tests=str(Path(__file__).parent))
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "ValueError: []\n", done.stderr

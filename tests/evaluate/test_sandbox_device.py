@@ -232,6 +232,7 @@ found["dumpable"] = libc.prctl(3, 0, 0, 0, 0)
 thread = threading.Thread(target=early)
 thread.start()
 protections.seal()
+found["hidden"] = libc.prctl(3, 0, 0, 0, 0)
 found["late"] = read()
 found["allowed"] = os.listdir(setup["readable"][0])
 sealed.set()
@@ -257,6 +258,7 @@ def test_threads_of_the_driver_read_no_more_than_any_user(tmp_path):
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["dumpable"] == 1, "the driver has to reach its own files below /proc"
+    assert found["hidden"] == 0, "and nobody else of its user from then on"
     assert (found["early"], found["late"]) == ("PermissionError", "PermissionError")
     assert found["allowed"] == ["module.py"], "what the interpreter needs is read all the same"
 

@@ -7,6 +7,7 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -61,19 +62,25 @@ def test_a_tool_is_left_to_write_its_report_when_the_candidate_has_failed(childr
 JUDGE = """
 import sys, time
 sys.path[:0] = [{tests!r}]
-from gpu_children import NO_DEVICE, SHELL, program
+from gpu_children import EMPTY, SHELL, program
 from ptxbench.evaluate.sandbox.child import Child
 from ptxbench.schema import Limits
 
-with Child(program("def run(): pass"), None, Limits(), device=NO_DEVICE, tool={tool}) as child:
+with Child(program({text!r}), None, Limits(), device=EMPTY, tool={tool}) as child:
+    child.load()
     print(child.pid, flush=True)
+    child.call([0], 600)
     time.sleep(600)
 """
+BUSY_NS = 200_000_000
 
 
 @pytest.mark.parametrize("tool", ["None", "SHELL"])
-def test_child_and_tool_end_with_the_judge(tool):
-    script = JUDGE.format(tests=str(Path(__file__).parent), tool=tool)
+@pytest.mark.parametrize("busy", [False, True])
+def test_child_and_tool_end_with_the_judge(tool, busy):
+    """One that is busy does not even see that the judge has hung up."""
+    text = "def run():\n    while True: pass\n" if busy else "def run(): pass\n"
+    script = JUDGE.format(tests=str(Path(__file__).parent), tool=tool, text=text)
     judge = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     try:
         assert judge.stdout is not None
@@ -81,6 +88,9 @@ def test_child_and_tool_end_with_the_judge(tool):
         members = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _group(pid) == group]
         assert len(members) == (1 if tool == "None" else 2)
         waited = [os.pidfd_open(pid) for pid in members]
+        begun = _cpu_ns(members)
+        while busy and _cpu_ns(members) < begun + BUSY_NS:
+            os.sched_yield()
     finally:
         judge.kill()
         judge.wait()
@@ -89,6 +99,10 @@ def test_child_and_tool_end_with_the_judge(tool):
         poll.register(descriptor, select.POLLIN)
         assert poll.poll(20_000), "a process outlived the judge"
         os.close(descriptor)
+
+
+def _cpu_ns(pids: list[int]) -> int:
+    return sum(time.clock_gettime_ns((~pid << 3) | 2) for pid in pids)
 
 
 def _group(pid: int) -> int | None:
