@@ -132,6 +132,37 @@ def test_a_tools_child_writes_below_the_tools_folder_and_nowhere_else(children, 
     assert [one.name for one in other.iterdir()] == ["own.txt"]
 
 
+PEEKS = """
+import os
+def run():
+    for process in (JUDGE, os.getppid()):
+        for name in ("environ", "mem", "maps", "cwd/.", "root/."):
+            try:
+                os.close(os.open(f"/proc/{process}/{name}", os.O_RDONLY))
+            except PermissionError:
+                continue
+            raise RuntimeError(name)
+        try:
+            os.kill(process, 0)
+        except PermissionError:
+            continue
+        raise RuntimeError("signal")
+"""
+
+
+def test_a_tools_child_reaches_neither_environment_nor_memory_of_others(children, tmp_path):
+    """It has the judge's user, and so have processes that hold keys."""
+    tmp_path.chmod(0o777)
+    tool = Tool(children.SHELL.argv, {"TMPDIR": str(tmp_path)})
+    text = PEEKS.replace("JUDGE", str(os.getpid()))
+    with Child(children.program(text), None, Limits(), device=children.EMPTY, tool=tool) as child:
+        if not (child.protections["landlock"] and child.protections["seccomp"]):
+            pytest.skip("this kernel has no Landlock, or no filter")
+        child.load()
+        answer = child.call([0], 10)
+        assert isinstance(answer, Answer), answer
+
+
 def test_a_child_that_cannot_be_set_up_says_why(children):
     short = Tool(("/bin/sh", "-c", "sleep 600", "sh"))
     with pytest.raises(JudgeError, match=r"not ready within 0\.2 s"):

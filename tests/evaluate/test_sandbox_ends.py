@@ -112,6 +112,20 @@ def _group(pid: int) -> int | None:
         return None
 
 
+def test_what_a_tool_has_started_ends_with_the_child(children):
+    tool = Tool(("/bin/sh", "-c", 'sleep 600 & "$@"; exit $?', "sh"))
+    with Child(children.program("def run(): pass\n"), None, Limits(), device=children.NO_DEVICE, tool=tool) as child:
+        child.load()
+        members = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _group(pid) == child.pid]
+        assert len(members) == 3
+        waited = [os.pidfd_open(pid) for pid in members]
+    for descriptor in waited:
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        assert poll.poll(20_000), "a process outlived the child"
+        os.close(descriptor)
+
+
 def test_closing_after_letting_go_is_fine_and_twice_too(children):
     child = Child(children.program("def run(): pass\n"), None, Limits(), device=children.NO_DEVICE)
     assert child.finish(10) == 0
