@@ -37,8 +37,9 @@ def main(descriptor: int, kind: str) -> None:
         judge = Judge(channel, gpu_bench if kind == "gpu" else cpu_bench)
         _send(channel, Reply(kind="ready"))
         while True:
-            _send(channel, judge.answer(requests.get()))
-            end_strays()
+            reply = judge.answer(requests.get())
+            end_strays()  # before the answer: who has it may hang up, and that ends this process at once
+            _send(channel, reply)
 
 
 def cpu_bench() -> Bench:
@@ -84,10 +85,11 @@ class Judge:
 
 
 def _listen(channel: socket.socket, requests: queue.SimpleQueue[bytes]) -> None:
-    """Pass requests on, and end the process when the owner hangs up: a child dies with its judge."""
+    """Pass requests on, and end the process when the owner hangs up, with all that is below it."""
     with channel.makefile("rb") as stream:
         while line := stream.readline(LINE_BYTES):
             requests.put(line)
+    end_strays()
     os._exit(0)
 
 
