@@ -86,7 +86,9 @@ def test_every_option_is_sent_and_recorded(ptxbench, endpoint, tmp_path):
         (("--pack", "nope"), "unknown pack 'nope'"),
         (("--pack", "hopper"), "the pack hopper is for cuda on sm_90a, and cpu_softmax_n1024"),
         (("--variants", "nope"), "unknown prompt variant 'nope'"),
-        (("--reasoning-effort", "Very High"), "reasoning_effort"),
+        (("--reasoning-effort", "Very High"), "--reasoning-effort: must be one word of small letters, such as low"),
+        (("--turns", "99999"), "--turns: Input should be less than or equal to 10000"),
+        (("--top-p", "0"), "--top-p: Input should be greater than 0"),
         (("--base-url", "ftp://x"), "must be a URL"),
         (("--base-url", ""), "the model's address is empty"),
         (("--base-url", "http://127.0.0.1:9/v1/chat/completions"), "must end before /chat/completions"),
@@ -98,6 +100,25 @@ def test_what_cannot_be_is_refused_before_anything_is_asked(ptxbench, endpoint, 
     assert told in ptxbench(*command, code=2).stderr
     assert told in ptxbench(*command, "--dry-run", code=2).stderr, "a dry run refuses what the run would"
     assert endpoint.bodies == [] and not (tmp_path / "r").exists()
+
+
+@pytest.mark.parametrize("option", ["--device", "--seconds-per-turn", "--reply-tokens"])
+def test_what_says_something_of_a_rehearsal_is_refused_for_a_run(ptxbench, endpoint, tmp_path, option):
+    value = {"--device": "h200"}.get(option, "3")
+    refused = ptxbench("run", *TASK, "--model", "openai/m", "--base-url", endpoint.url, "--out", "r", option, value, code=2)
+    assert f"{option}: is for --dry-run" in refused.stderr
+    assert endpoint.bodies == [] and not (tmp_path / "r").exists()
+
+
+def test_a_cap_of_nothing_is_refused_by_the_name_of_its_option(ptxbench, endpoint):
+    refused = ptxbench("run", *TASK, "--model", "openai/m", "--base-url", endpoint.url, "--max-cost", "0", code=2)
+    assert "error: --max-cost: Input should be greater than 0" in refused.stderr and endpoint.bodies == []
+
+
+def test_what_a_fault_left_incomplete_says_how_to_go_on(ptxbench, tmp_path):
+    (tmp_path / "short.jsonl").write_text(json.dumps({"turn": 0, "text": "I do not know."}) + "\n")
+    done = ptxbench("run", *TASK, "--model", "replay/short.jsonl", "--trajectories", "1", "--turns", "2", code=3)
+    assert "all answers are kept; once the fault is mended, the same command goes on from there" in done.stdout.splitlines()
 
 
 def test_without_task_or_model_the_command_says_what_is_missing(ptxbench):

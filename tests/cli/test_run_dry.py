@@ -137,7 +137,6 @@ def test_people_are_told_which_device_a_prompt_speaks_of(ptxbench):
         ((*GEMM, "--dry-run", "--device", "h20"), "unknown device 'h20'\n  next: use one of h100, h200, b200"),
         ((*GEMM, "--dry-run", "--device", "b200"), "b200 runs sm_100a kernels, and these are asked for on sm_90a"),
         (("run", *TASK, "--model", "openai/m", "--dry-run", "--device", "h200"), "asked for on cpu\n  next: leave --device out"),
-        ((*GEMM, "--device", "h200"), "--device: is for --dry-run"),
     ],
 )  # fmt: skip
 def test_a_device_that_cannot_be_meant_is_refused(ptxbench, endpoint, arguments, told):

@@ -85,7 +85,7 @@ class DryCell(Record):
     judge_minutes: float
     """On this machine, or on the device that was asked for; 0 where nothing can run."""
     compile_minutes: float
-    """Where kernels are compiled and nothing runs, one after another; elsewhere a turn's time of judging includes it."""
+    """Where kernels are compiled and nothing runs, one after another; 0 elsewhere: they compile while others are judged."""
     cost_usd: float | None
     """None: the model's price is unknown. Without discounts for cached input, so an upper figure."""
     price: Price | None

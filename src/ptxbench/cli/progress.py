@@ -16,6 +16,7 @@ from ptxbench.agent.engine.events import (
     TurnFinished,
 )
 from ptxbench.cli.console import GLOBALS, colored, progress
+from ptxbench.core.durations import seconds_text
 from ptxbench.schema import Outcome, TokenCount, Turn
 
 MOST_CHARACTERS = 100
@@ -73,7 +74,7 @@ def event_line(run: str, event: Event) -> str | None:
     if isinstance(event, Asking):
         return f"{where} turn {event.turn}: asking the model"
     if isinstance(event, Answered):
-        return f"{where} turn {event.turn}: answered in {event.seconds:.3g} s, {_length(event.tokens)}"
+        return f"{where} turn {event.turn}: answered in {seconds_text(event.seconds)}, {_length(event.tokens)}"
     if isinstance(event, Evaluating):
         return f"{where} turn {event.turn}: evaluating the kernel" if GLOBALS.verbose else None
     if isinstance(event, TurnFinished):
@@ -86,7 +87,7 @@ def event_line(run: str, event: Event) -> str | None:
 
 def _length(tokens: TokenCount) -> str:
     if tokens.output is None:
-        return "of an unknown number of tokens"
+        return "tokens unknown"
     return f"{tokens.output} tokens" + (f" ({tokens.reasoning} of them reasoning)" if tokens.reasoning else "")
 
 

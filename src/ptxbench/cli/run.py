@@ -81,8 +81,8 @@ def register(application: typer.Typer) -> None:
         Example: ptxbench run --task cpu_gemm_n256_k256 --model openai/NAME --base-url http://127.0.0.1:8000/v1
         """
         as_json = wants_json(json)
-        if device is not None and not dry_run:
-            raise typer.BadParameter("is for --dry-run: a run is judged on the device that it finds", param_hint="--device")
+        if not dry_run:
+            _refuse_rehearsing(device=device, seconds_per_turn=seconds_per_turn, reply_tokens=reply_tokens)
         from ptxbench.agent import RunConfig
         from ptxbench.agent.models.message import Sampling
         from ptxbench.agent.plan import NONE, read_plan
@@ -169,6 +169,13 @@ def register(application: typer.Typer) -> None:
             when_checked=when_checked,
         )
         raise typer.Exit(code)
+
+
+def _refuse_rehearsing(**asked: object) -> None:
+    """Refuse options that say something of a rehearsal alone: a run takes its device, times and lengths as it finds them."""
+    for name, value in asked.items():
+        if value is not None:
+            raise typer.BadParameter("is for --dry-run: a run takes what it finds", param_hint=f"--{name.replace('_', '-')}")
 
 
 def _refuse_beside_plan(context: typer.Context) -> None:

@@ -14,6 +14,7 @@ from ptxbench.app.rehearsal import Assumptions, DryCell, rehearse
 from ptxbench.app.running import SweepSummary, run_jobs
 from ptxbench.cli.console import GLOBALS, colored, own_name, print_json, progress, say
 from ptxbench.cli.live import watching
+from ptxbench.core.durations import seconds_text
 from ptxbench.schema import Pace
 
 
@@ -85,6 +86,8 @@ def _say(answer: RunSummary | SweepSummary, summaries: Sequence[RunSummary], fol
             turns = f"{summary.undecided_turns} of {summary.evaluated_turns} turns"
             say(f"undecided: {where}{turns} could not be judged here, and are neither right nor wrong: {summary.undecided_because}")
         say_pace(summary.pace, f"{summary.run}: " if len(summaries) > 1 else "")
+    if any(summary.incomplete for summary in summaries):
+        say("all answers are kept; once the fault is mended, the same command goes on from there")
     if answer.paused_by:
         say(f"stopped: {answer.paused_by}; all answers are kept, and the same command with a higher cap goes on")
     progress(f"see: {own_name()} report {folder}")
@@ -94,9 +97,9 @@ def say_pace(pace: Pace, where: str) -> None:
     """Print how long turns took and how long answers were, as far as that is known."""
     parts = []
     if pace.judge_s is not None:
-        parts.append(f"{pace.judge_s:.2g} s of judging a turn")
+        parts.append(f"{seconds_text(pace.judge_s)} of judging a turn")
     if pace.model_s is not None:
-        parts.append(f"{pace.model_s:.2g} s for an answer")
+        parts.append(f"{seconds_text(pace.model_s)} for an answer")
     if pace.reply_tokens is not None:
         parts.append(f"{pace.reply_tokens:.0f} tokens an answer")
     if parts:

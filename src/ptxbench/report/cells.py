@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ptxbench.core.durations import seconds_text
 from ptxbench.metrics import LIMITS, AtLimit, Row
 from ptxbench.report.conditions import Marks, marks, together
 
@@ -145,8 +146,8 @@ def notes(rows: Sequence[Row]) -> list[str]:
 def _pace(row: Row) -> str:
     """Return how long a row's turns took and how long its answers were; "" where nothing is known of that."""
     pace = row.pace
-    judged = [] if pace.judge_s is None else [f"{pace.judge_s:.2g} s judged"]
-    answered = [] if pace.model_s is None else [f"{pace.model_s:.2g} s to answer"]
+    judged = [] if pace.judge_s is None else [f"{seconds_text(pace.judge_s)} judged"]
+    answered = [] if pace.model_s is None else [f"{seconds_text(pace.model_s)} to answer"]
     tokens = [] if pace.reply_tokens is None else [f"{pace.reply_tokens:.0f} tokens in reply"]
     return ", ".join(judged + answered + tokens)
 

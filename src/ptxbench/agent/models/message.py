@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, Protocol
 
@@ -50,13 +51,19 @@ class Reply(Record):
     served_model: PlainText | None = None
 
 
+def _small_word(text: str) -> str:
+    if re.fullmatch("[a-z]{1,16}", text) is None:
+        raise ValueError("must be one word of small letters, such as low, medium or high")
+    return text
+
+
 class Sampling(Record):
     """How a model is asked to sample; None leaves the choice to the provider."""
 
     temperature: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
     max_tokens: Annotated[int, Field(ge=1)] | None = None
-    reasoning_effort: Annotated[str, Field(pattern=r"^[a-z]{1,16}$")] | None = None
+    reasoning_effort: Annotated[str, AfterValidator(_small_word)] | None = None
     """``low``, ``medium``, ``high`` and what else the provider knows."""
     seed: int | None = None
     send_reasoning: bool | None = None
