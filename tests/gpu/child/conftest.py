@@ -119,10 +119,11 @@ class Bench:
         room = [0, 0]
         for _ in range(slots):
             slot = []
-            for buffer, array in [*((0, array) for array in inputs), (1, output)]:
+            for number, (buffer, array) in enumerate([*((0, array) for array in inputs), (1, output)]):
                 offset = room[buffer] + GUARD
                 room[buffer] = -(-(offset + array.nbytes + GUARD) // 256) * 256
-                slot.append({"buffer": buffer, "offset": offset, "shape": list(array.shape), "dtype": array.dtype.name})
+                place = {"name": f"argument{number}", "buffer": buffer, "offset": offset}
+                slot.append({**place, "shape": list(array.shape), "dtype": array.dtype.name})
             self.arguments.append(slot)
         self.memory = [Memory(gpu, size) for size in room]
         for slot in range(slots):
