@@ -38,6 +38,12 @@ while True:
 
 EMPTY = DeviceSetup(uuid=None, buffers=(), arguments=[[]], flush_bytes=0, exact=False, cupti=None, libraries=())
 
+FORKS = "import os\ndef run():\n    child = os.fork()\n    if child == 0: os._exit(0)\n    os.waitpid(child, 0)\n"
+"""A candidate that starts a process and waits for it."""
+
+HANDLES = "import signal\ndef run():\n    signal.signal(signal.SIGUSR1, print)\n"
+"""A candidate that wants to handle a signal."""
+
 
 def program(text: str) -> Program:
     """A Python candidate of this text."""
