@@ -37,7 +37,7 @@ def test_a_newcomer_needs_one_command_and_no_file(ptxbench, endpoint, tmp_path):
     endpoint.text = SOFTMAX
     done = ptxbench("run", *TASK, "--model", "openai/m", "--base-url", endpoint.url, "--trajectories", "1", "--turns", "1")
     assert done.stdout.startswith("1 of 1 turns evaluated, 1 of them now")
-    assert done.stderr.splitlines()[0].endswith(f": 1 turns planned at {endpoint.url}")
+    assert done.stderr.splitlines()[0].endswith(f": 1 turn planned at {endpoint.url}")
     assert "nothing here can run" not in done.stderr
     turn = [line.partition("cpu_softmax_n1024 plain-0 turn 0: ")[2] for line in done.stderr.splitlines()[1:4]]
     assert turn[0] == "asking the model" and re.fullmatch(r"answered in \S+ s, 20 tokens", turn[1]), done.stderr

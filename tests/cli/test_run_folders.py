@@ -48,4 +48,4 @@ def test_a_directory_that_was_named_by_model_and_task_alone_is_gone_on_with_by_i
 def test_a_dry_run_looks_into_the_same_folder(ptxbench, endpoint):
     command = (*COMMAND, "--base-url", endpoint.url, "--seed", "4")
     ptxbench(*command)
-    assert f"1 turns, 1 of them done, kept in runs/{NAME}-seed-4" in ptxbench(*command, "--dry-run").stdout
+    assert f"1 trajectory, 1 turn, 1 of them done, kept in runs/{NAME}-seed-4" in ptxbench(*command, "--dry-run").stdout

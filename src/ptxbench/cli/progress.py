@@ -67,7 +67,7 @@ def event_line(run: str, event: Event) -> str | None:
     if isinstance(event, RunStarted):
         at = f" at {event.endpoint}" if event.endpoint else ""
         resumed = f", {event.done} of them done before" if event.done else ""
-        return f"run {event.run}: {event.planned} turns planned{at}{resumed}"
+        return f"run {event.run}: {event.planned} {'turn' if event.planned == 1 else 'turns'} planned{at}{resumed}"
     if isinstance(event, MeasuringReference):
         return f"{named}{event.task}: measuring the library's latency, which the first request names"
     where = f"{named}{event.place.task} {event.place.trajectory}"

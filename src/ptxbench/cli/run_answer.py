@@ -10,7 +10,7 @@ from ptxbench.agent.engine.run import RunSummary
 from ptxbench.agent.spending import Caps
 from ptxbench.app.jobs import Job
 from ptxbench.app.machine import machine_settings
-from ptxbench.app.rehearsal import Assumptions, DryCell, rehearse
+from ptxbench.app.rehearsal import Assumptions, DryCell, Rehearsal, rehearse
 from ptxbench.app.running import SweepSummary, run_jobs
 from ptxbench.cli.console import GLOBALS, colored, own_name, print_json, progress, say
 from ptxbench.cli.live import watching
@@ -130,7 +130,7 @@ def show_rehearsal(
         _say_cell(cell)
     say(
         colored(
-            f"{_some(len(found.cells), 'cell')}, {found.trajectories} trajectories, {found.turns} turns ({found.turns_done} done)",
+            f"{_some(len(found.cells), 'cell')}, {_trajectories(found)} ({found.turns_done} done)",
             "bold",
         )
     )
@@ -159,7 +159,7 @@ def _say_cell(cell: DryCell) -> None:
     parts += [f"{name} {value}" for name in ("pack", "arm", "guidance") if (value := getattr(cell, name))]
     say(colored(" · ".join(parts), "bold"))
     done = f", {cell.turns_done} of them done" if cell.turns_done else ""
-    say(f"  {cell.trajectories} trajectories, {cell.turns} turns{done}, kept in {cell.folder}")
+    say(f"  {_trajectories(cell)}{done}, kept in {cell.folder}")
     say(f"  judged here by the {cell.backend} backend" + (f" on {cell.device}" if cell.device else ": nothing runs"))
     if cell.shown_for != cell.device:
         say(f"  the prompt speaks of {cell.shown_for} (--device ID: of another one)")
@@ -170,6 +170,11 @@ def _say_cell(cell: DryCell) -> None:
         for role, text in (("system", cell.prompt.system), ("user", cell.prompt.user)):
             say(f"  --- {role}")
             say("\n".join(f"  {line}" for line in text.splitlines()))
+
+
+def _trajectories(planned: Rehearsal | DryCell) -> str:
+    trajectories = "1 trajectory" if planned.trajectories == 1 else f"{planned.trajectories} trajectories"
+    return f"{trajectories}, {_some(planned.turns, 'turn')}"
 
 
 def _some(count: int, what: str) -> str:
