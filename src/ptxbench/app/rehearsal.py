@@ -127,13 +127,14 @@ def rehearse(
     try:
         cells = []
         for job in jobs:
-            # An evaluator only tells here where candidates would be judged, which a prompt may name.
-            planned = [(item, evaluators.lend(item.task)) for item in plan(job.config, suite)]
-            where = [device if item.task.arch == arch else device_of(evaluator, item.task) for item, evaluator in planned]
-            places = [(item, shown) for (item, _), shown in zip(planned, where, strict=True)]
-            check_directory(job, suite, places, accept_changes=accept_changes)
-            for (item, evaluator), shown in zip(planned, where, strict=True):
-                cells += _cells(job, item, assumptions, evaluator, shown)
+            planned = []
+            for item in plan(job.config, suite):
+                # An evaluator only tells here where candidates would be judged, which a prompt may name.
+                evaluator = evaluators.lend(item.task)
+                planned.append((item, evaluator, device if item.task.arch == arch else device_of(evaluator, item.task)))
+            check_directory(job, suite, [(item, where) for item, _, where in planned], accept_changes=accept_changes)
+            for item, evaluator, where in planned:
+                cells += _cells(job, item, assumptions, evaluator, where)
     finally:
         asyncio.run(evaluators.close())
     if device is not None and arch not in (asked := {cell.arch for cell in cells}):
@@ -209,7 +210,7 @@ def _cells(job: Job, item: PlannedTask, assumed: Assumptions, evaluator: Evaluat
                 compile_minutes=len(indices) * compile_s / 60,
                 backend=evaluator.backend,
                 device=device_of(evaluator, task),
-                shown_for=device or (known.rendering(variant, None).device if known is not None else None),
+                shown_for=known.rendering(variant, device).device if known is not None else device,
                 judge="gpu" if architectures.get(task.arch).is_gpu else "cpu",
                 cost_usd=_cost(config.price, input_tokens, output_tokens),
                 price=config.price,
