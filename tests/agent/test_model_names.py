@@ -33,8 +33,9 @@ def test_address_and_key_come_from_the_environment(chat, server, monkeypatch):
 
 def test_an_address_that_is_none_is_refused(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "x")
-    with pytest.raises(UsageError, match="http"):
+    with pytest.raises(UsageError, match="http") as caught:
         load_model("openai/x", base_url="localhost:8000")
+    assert "--base-url" in caught.value.next_step and "OPENAI_BASE_URL" in caught.value.next_step
 
 
 @pytest.mark.parametrize("tail", ["/chat/completions", "/chat/completions/", "/chat/completions?api-version=1"])
@@ -51,6 +52,21 @@ def test_without_the_client_library_the_extra_is_named(monkeypatch):
     with pytest.raises(ToolMissing) as caught:
         load_model("openai/x")
     assert "[agent]" in caught.value.next_step
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("anthropic/x", "did you mean inspect/anthropic/x? Use openai/NAME"),
+        ("gpt-4", "did you mean openai/gpt-4? Use openai/NAME"),
+        ("openai", "use openai/NAME (any OpenAI-compatible endpoint), inspect/PROVIDER/NAME or replay/FILE"),
+        ("litellm/x", "use openai/NAME"),
+    ],
+)
+def test_a_name_that_is_none_is_told_what_may_be_meant(name, meant):
+    with pytest.raises(UsageError) as caught:
+        load_model(name)
+    assert caught.value.next_step.startswith(meant)
 
 
 @pytest.mark.parametrize("name", ["openai", "openai/", "gpt-4", "", "litellm/x", "/x"])

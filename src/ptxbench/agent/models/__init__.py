@@ -35,4 +35,18 @@ def load_model(name: str, *, base_url: str | None = None, key_variable: str | No
         from ptxbench.agent.models.inspect_model import InspectModel
 
         return InspectModel.named(rest, base_url=base_url)
-    raise UsageError(f"unknown model {name!r}", next_step="use replay/FILE, openai/NAME or inspect/PROVIDER/NAME")
+    raise UsageError(f"unknown model {name!r}", next_step=_meant(name))
+
+
+def _meant(name: str) -> str:
+    """Return what a name that is none may have been meant to be, and the forms that there are."""
+    from ptxbench.agent.models.provider_hints import KNOWN
+
+    provider, slash, rest = name.partition("/")
+    guess = None
+    if rest and provider in KNOWN:
+        guess = f"inspect/{name}"
+    elif name and not slash and name not in ("openai", "inspect", "replay"):
+        guess = f"openai/{name}"
+    forms = "openai/NAME (any OpenAI-compatible endpoint), inspect/PROVIDER/NAME or replay/FILE"
+    return f"use {forms}" if guess is None else f"did you mean {guess}? Use {forms}"

@@ -30,7 +30,10 @@ def check_address(url: str) -> None:
     except ValueError:
         usable = False
     if not usable:
-        raise UsageError("the model's address must be a URL that starts with http:// or https://", next_step=f"such as {EXAMPLE}")
+        raise UsageError(
+            "the model's address must be a URL that starts with http:// or https://",
+            next_step=f"such as {EXAMPLE}: see --base-url, a plan's base_url or OPENAI_BASE_URL, whichever was given",
+        )
     if parts.path.rstrip("/").endswith(_REQUEST):
         raise UsageError(
             f"the model's address must end before {_REQUEST}, which every request adds",
