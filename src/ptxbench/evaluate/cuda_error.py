@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-from ptxbench.core.errors import JudgeError
 from ptxbench.schema import RunFailure
 
 KERNEL_FAULTS = frozenset({700, 702, 709, 710, 714, 715, 716, 717, 718, 719})
 """``CUresult`` of what a kernel did (CUDA driver API): illegal addresses and instructions, asserts, failed launches."""
-MACHINE_FAULTS = frozenset({46, 214, 220, 226, 802, 803})
+MEMORY_ERRORS = frozenset({214, 226})
+"""``CUresult`` of an error in the device's memory that could not be corrected: the device counts them."""
+MACHINE_FAULTS = MEMORY_ERRORS | {46, 220, 802, 803}
 """``CUresult`` of what no kernel does: the device is unavailable, its memory or NVLink failed, such an error was contained, the
 system is not ready, the driver does not fit."""
 _CODE = re.compile(r"CUDA error (\d{1,4})\b")
@@ -20,10 +21,14 @@ def is_kernel_fault(failure: RunFailure) -> bool:
     return _number(failure) in KERNEL_FAULTS
 
 
-def blame_the_machine(failure: RunFailure) -> None:
-    """Raise ``JudgeError`` for a failure that only the machine can be to blame for; such an evaluation is tried again."""
-    if _number(failure) in MACHINE_FAULTS:
-        raise JudgeError(f"the device failed: {failure.text}", next_step="look at nvidia-smi and the kernel's log (Xid)")
+def is_machine_fault(failure: RunFailure) -> bool:
+    """Whether the failure is one that only the machine can be to blame for, if it is what it is said to be."""
+    return _number(failure) in MACHINE_FAULTS
+
+
+def counted_as_memory_error(failure: RunFailure) -> bool:
+    """Whether the device counts such failures itself."""
+    return _number(failure) in MEMORY_ERRORS
 
 
 def _number(failure: RunFailure) -> int | None:

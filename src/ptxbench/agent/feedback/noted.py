@@ -18,6 +18,7 @@ ABOUT_THE_MACHINE = frozenset(
         "sanitizer_unknown",
         "counters_unknown",
         "counters_left_out",
+        "memory_unknown",
     }
 )
 TOLD_ELSEWHERE = frozenset({"work_share"})

@@ -20,10 +20,10 @@ from ptxbench.core.canonical import content_hash
 from ptxbench.core.errors import DeviceMemoryFull, JudgeError
 from ptxbench.evaluate.checks import flags_of, not_run, reason_against, unknown_flag
 from ptxbench.evaluate.compare import Compared, Comparing
-from ptxbench.evaluate.cuda_error import blame_the_machine
 from ptxbench.evaluate.device import driver
 from ptxbench.evaluate.device.checks import DeviceChecks
 from ptxbench.evaluate.device.children import Children
+from ptxbench.evaluate.device.faults import MachineFaults
 from ptxbench.evaluate.device.layout import Layout, lay_out
 from ptxbench.evaluate.device.lent import LentMemory
 from ptxbench.evaluate.device.proving import Proving
@@ -53,6 +53,10 @@ MEMORY_MULTIPLE = 3
 """How many times what its task needs a candidate may take of the device's memory (protocol section 8) …"""
 OWN_BYTES = 2 << 30
 """… beside a context, the buffer that empties the cache, and room for small tasks."""
+MEMORY_UNKNOWN = Flag(
+    code="memory_unknown",
+    text="NVML does not tell how much device memory the candidate's process holds: the bound on it was not checked",
+)
 REFERENCE_SECONDS = 300.0
 """How long the reference may take for one step."""
 MOST_CALLS = 240
@@ -100,6 +104,7 @@ class GpuStages:
         compared, timed, checked = Compared(), Timed(), None
         proving = Proving(self._request, self._held, self._children.start)
         timing = self._new_timing()
+        faults = MachineFaults(self._bench.telemetry.memory_errors, driver.require_context)
         explained: RunFailure | None = None
         counted: Counters | None = None
         check_early = self._children.memcheck_early(self._task) if wants("sanitize") else nullcontext()
@@ -137,7 +142,8 @@ class GpuStages:
             if right and clean and failure is None and wants("prove"):
                 self._timed("prove", lambda: proving.count(self._memory, child))
         if failure is not None:
-            blame_the_machine(failure.failure)
+            claimed = faults.blame(failure.failure)
+            self._flags += [claimed] if claimed else []
         if timed.latency is not None:
             self._timed("time", timing.confirm)
         if right and clean and failure is None and wants("prove"):
@@ -171,7 +177,10 @@ class GpuStages:
         """Return the failure of a candidate that holds more device memory than it may (protocol section 8), None for others."""
         used = self._bench.telemetry.process_bytes(child.pid)
         allowed = self._promised()
-        if used is None or used <= allowed:
+        if used is None:
+            self._flags += [] if MEMORY_UNKNOWN in self._flags else [MEMORY_UNKNOWN]
+            return None
+        if used <= allowed:
             return None
         text = f"the candidate's process holds {used / 2**30:.1f} GiB of device memory; {allowed / 2**30:.1f} GiB are allowed"
         return RunFailure(kind="device_memory", text=text)

@@ -55,6 +55,14 @@ class Telemetry:
             throttle=tuple(name for bit, name in _THROTTLE.items() if reasons & bit),
         )
 
+    def memory_errors(self) -> int | None:
+        """Return how many memory errors the device could not correct since it was started, None where it does not tell."""
+        if self._nvml is None:
+            return None
+        nvml = self._nvml
+        kind, since = nvml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED, nvml.NVML_VOLATILE_ECC
+        return self._ask(nvml.nvmlDeviceGetTotalEccErrors, self._handle, kind, since)
+
     def process_bytes(self, pid: int) -> int | None:
         """Return how much device memory a process has, None where NVML does not tell (or does not know its number)."""
         if self._nvml is None:
