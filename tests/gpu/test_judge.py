@@ -33,6 +33,7 @@ def test_the_reference_gemm_is_correct_qualified_and_does_its_work_on_the_tensor
     assert 0.99 <= (found.proof.work_share or 0.0) <= 1.05
     assert found.latency is not None and found.latency.method == "cupti" and len(found.latency.samples_us) == 150
     assert found.latency.reference.library == "cuBLAS" and found.latency.reference.version
+    assert found.latency.clocks is not None and 500 < (found.latency.clocks.sm_mhz_timed or 0) < 2500
     # Three trials of five requests, each with up to four input sets, and inputs drawn for this candidate alone.
     assert found.correctness is not None and 15 < found.correctness.timed_outputs_checked <= 3 * 5 * 4 + 4
     assert "clock_disagrees" not in flags(found) and "late_work" not in flags(found)

@@ -15,10 +15,15 @@ class ReferenceVersion(Record):
 
 
 class Clocks(Record):
-    """State of the device before and after timing."""
+    """State of the device before, during and after timing.
+
+    ``sm_mhz_timed`` is the median of what the device told while candidate and reference were timed in turns: before and after, it
+    is idle, and an idle device's clock says little.
+    """
 
     sm_mhz_before: int | None
     sm_mhz_after: int | None
+    sm_mhz_timed: int | None = None
     temperature_c: int | None
     power_w: float | None
     throttle: tuple[str, ...]

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import statistics
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from ptxbench.schema import Clocks
 
@@ -12,6 +16,9 @@ _THROTTLE = {
     0x20: "software_thermal", 0x40: "hardware_thermal", 0x80: "hardware_power_brake", 0x100: "display_clocks",
 }  # fmt: skip
 """Bits of ``nvmlClocksEventReasons`` (NVML API reference) that slow the clocks; idleness (bit 0) does not count."""
+
+LOOK_S = 0.01
+"""Between two looks at a clock under load."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +56,15 @@ class Telemetry:
         reasons = self._ask(nvml.nvmlDeviceGetCurrentClocksThrottleReasons, handle) or 0
         power = self._ask(nvml.nvmlDeviceGetPowerUsage, handle)
         return Reading(
-            sm_mhz=self._ask(nvml.nvmlDeviceGetClockInfo, handle, nvml.NVML_CLOCK_SM),
+            sm_mhz=self.sm_mhz(),
             temperature_c=self._ask(nvml.nvmlDeviceGetTemperature, handle, nvml.NVML_TEMPERATURE_GPU),
             power_w=None if power is None else power / 1000.0,
             throttle=tuple(name for bit, name in _THROTTLE.items() if reasons & bit),
         )
+
+    def sm_mhz(self) -> int | None:
+        """Return the SMs' clock now, None where it is not told."""
+        return None if self._nvml is None else self._ask(self._nvml.nvmlDeviceGetClockInfo, self._handle, self._nvml.NVML_CLOCK_SM)
 
     def memory_errors(self) -> int | None:
         """Return how many memory errors the device could not correct since it was started, None where it does not tell."""
@@ -80,13 +91,42 @@ class Telemetry:
             return None
 
 
-def clocks(before: Reading | None, after: Reading | None) -> Clocks | None:
-    """Return the record of two readings, None without NVML."""
+class ClockWatch:
+    """Looks at a clock again and again while the device is at work. A context manager: it looks until it is left.
+
+    ``look`` returns the clock (MHz) or None, after which it is not asked again. ``seen`` is what it told.
+    """
+
+    def __init__(self, look: Callable[[], int | None]) -> None:
+        self._read = look
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._look, name="clock", daemon=True)
+        self.seen: list[int] = []
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        while not self._ended.wait(LOOK_S):
+            now = self._read()
+            if now is None:
+                return
+            self.seen.append(now)
+
+
+def clocks(before: Reading | None, after: Reading | None, timed: Sequence[int] = ()) -> Clocks | None:
+    """Return the record of two readings and of the clocks seen between them, None without NVML."""
     if before is None or after is None:
         return None
     return Clocks(
         sm_mhz_before=before.sm_mhz,
         sm_mhz_after=after.sm_mhz,
+        sm_mhz_timed=round(statistics.median(timed)) if timed else None,
         temperature_c=after.temperature_c,
         power_w=after.power_w,
         throttle=tuple(dict.fromkeys((*before.throttle, *after.throttle))),

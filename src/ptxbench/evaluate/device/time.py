@@ -14,7 +14,7 @@ from ptxbench.evaluate.device.drift import drift_text, paired_speedup
 from ptxbench.evaluate.device.lent import LentMemory
 from ptxbench.evaluate.device.plan import TRIALS, Plan, plan
 from ptxbench.evaluate.device.reference import ReferenceClock
-from ptxbench.evaluate.device.telemetry import Telemetry, clocks
+from ptxbench.evaluate.device.telemetry import ClockWatch, Telemetry, clocks
 from ptxbench.evaluate.device.trial import Trial, mostly_late, run_trial
 from ptxbench.evaluate.device.unseen import ROUNDS, call_unseen, judge_unseen
 from ptxbench.evaluate.findings import STRICT_ONLY, BrokenRule
@@ -90,19 +90,20 @@ class GpuTiming:
         def beside(calls: Plan) -> list[float]:
             return [] if dear else self._clock.time(self._held, sets, calls, method)
 
-        for _ in range(TRIALS):
-            self._announce("time")
-            trial = run_trial(memory, child, self._outputs, sets, chosen, method, seconds, beside)
-            self._result.failure = trial.failure
-            if trial.failure is not None or not trial.right:
-                return
-            if trial.why is not None:
-                # No other method in its place: events see less, and a candidate could choose to be measured by them.
-                self._flag("latency_unknown", f"the latency could not be measured: {trial.why}")
-                return
-            trials.append(trial)
-            reference.append(trial.reference_us or self._reference(sets, method))
-        state = clocks(before, self._telemetry.read())
+        with ClockWatch(self._telemetry.sm_mhz) as watch:
+            for _ in range(TRIALS):
+                self._announce("time")
+                trial = run_trial(memory, child, self._outputs, sets, chosen, method, seconds, beside)
+                self._result.failure = trial.failure
+                if trial.failure is not None or not trial.right:
+                    return
+                if trial.why is not None:
+                    # No other method in its place: events see less, and a candidate could choose to be measured by them.
+                    self._flag("latency_unknown", f"the latency could not be measured: {trial.why}")
+                    return
+                trials.append(trial)
+                reference.append(trial.reference_us or self._reference(sets, method))
+        state = clocks(before, self._telemetry.read(), watch.seen)
         claimed_us = statistics.fmean(statistics.median(trial.ns) / 1e3 for trial in trials)
         if self._profile is Profile.STRICT and not self._call_unseen(memory, child, method, seconds, claimed_us):
             return
