@@ -1,7 +1,7 @@
 """Put together what readers of a pack reached: the turns of their runs, and what they said of the text.
 
-A reader writes kernels from the first prompt and the feedback alone; a run with ``--model replay/FILE`` judges what he wrote. NOTES.json has
-``{"turns": ["what was tried", …], "helped": […], "misled": […], "missing": […]}``; it may be ``-`` for a run without notes.
+A reader writes kernels from the first prompt and the feedback alone; a run with ``--model replay/FILE`` judges what he wrote.
+NOTES.json has ``{"turns": ["what was tried", …], "helped": […], "misled": […], "missing": […]}``; it may be ``-`` for none.
 
 usage: python benchmarks/pack_readers.py OUT.json RUN NOTES.json [RUN NOTES.json …]
 """
