@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,7 +12,8 @@ from ptxbench.packs.evidence import read
 from ptxbench.packs.loading import load
 
 LIBRARY = load()
-DESIGN = Path(__file__).parents[2] / "docs" / "design" / "gemm-hopper.md"
+TREE = Path(__file__).parents[2]
+DESIGN = TREE / "docs" / "design" / "gemm-hopper.md"
 
 
 def body(fragment: str) -> str:
@@ -22,6 +25,14 @@ def design() -> dict[str, list[str]]:
     """Return the rows of the design page's table by what was changed: the two ratios, cycles, bytes of memory and through L2."""
     rows = [line.strip("|").split("|") for line in DESIGN.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
     return {row[0].strip(" *"): [cell.strip() for cell in row[2:]] for row in rows if len(row) == 7}
+
+
+@pytest.fixture(scope="module")
+def attention() -> list[dict[str, Any]]:
+    """Return the turns of the reader who wrote an attention forward from the pack's text."""
+    readers = json.loads((TREE / "evidence" / "h200" / "pack-readers.json").read_text(encoding="utf-8"))["figures"]["readers"]
+    (turns,) = (reader["turns"] for reader in readers if reader["task"].startswith("mha_"))
+    return turns
 
 
 def test_without_the_proxy_fence_no_word_behind_a_barrier_was_stale():
@@ -55,3 +66,10 @@ def test_what_bounds_a_gemm_is_what_the_design_page_measured(design):
     assert round(5 * (1 - memory[1] / memory[0])) == 1 and "cut reads of memory by a fifth" in said
     assert "14 rounds (13.6 filled)" in text and "fill 13.6 of 14 rounds" in said
     assert "1980 MHz" in text and "1.4 to 1.75 GHz" in text and "from 1.98 to 1.4 to 1.75 GHz" in said
+
+
+def test_what_turns_cost_an_attention_forward_is_what_a_reader_of_the_pack_measured(attention):
+    without, with_turns = attention[0], attention[1]
+    assert "turns by named barriers" in with_turns["tried"]
+    assert round(100 * (without["speedup"] / with_turns["speedup"] - 1)) == 5
+    assert "one attention forward on an H200 was 5 % slower with turns than without" in body("contracts/barrier/named-barrier")
