@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ptxbench.arch import measured
 from ptxbench.packs.evidence import read
 from ptxbench.packs.loading import load
 
@@ -27,11 +29,13 @@ def design() -> dict[str, list[str]]:
     return {row[0].strip(" *"): [cell.strip() for cell in row[2:]] for row in rows if len(row) == 7}
 
 
-@pytest.fixture(scope="module")
-def attention() -> list[dict[str, Any]]:
-    """Return the turns of the reader who wrote an attention forward from the pack's text."""
-    readers = json.loads((TREE / "evidence" / "h200" / "pack-readers.json").read_text(encoding="utf-8"))["figures"]["readers"]
-    (turns,) = (reader["turns"] for reader in readers if reader["task"].startswith("mha_"))
+def figures(name: str) -> dict[str, Any]:
+    return json.loads((TREE / "evidence" / "h200" / name).read_text(encoding="utf-8"))["figures"]
+
+
+def turns_of(task: str) -> list[dict[str, Any]]:
+    """Return the turns of the reader who wrote a kernel for a task from the pack's text."""
+    (turns,) = (reader["turns"] for reader in figures("pack-readers.json")["readers"] if reader["task"].startswith(task))
     return turns
 
 
@@ -68,8 +72,31 @@ def test_what_bounds_a_gemm_is_what_the_design_page_measured(design):
     assert "1980 MHz" in text and "1.4 to 1.75 GHz" in text and "from 1.98 to 1.4 to 1.75 GHz" in said
 
 
-def test_what_turns_cost_an_attention_forward_is_what_a_reader_of_the_pack_measured(attention):
-    without, with_turns = attention[0], attention[1]
+def test_what_turns_cost_an_attention_forward_is_what_a_reader_of_the_pack_measured():
+    without, with_turns = turns_of("mha_")[:2]
     assert "turns by named barriers" in with_turns["tried"]
     assert round(100 * (without["speedup"] / with_turns["speedup"] - 1)) == 5
     assert "one attention forward on an H200 was 5 % slower with turns than without" in body("contracts/barrier/named-barrier")
+
+
+def test_what_tiles_ask_of_l2_is_the_device_tables_rate():
+    """2 m n FLOP and 2 (m + n) bytes for each step along K."""
+    (rate,) = (one.figure for one in measured("h200") if one.name == "l2_read")
+    heads, _, row = [line for line in LIBRARY.fragment("contracts/memory/tile-traffic").text.splitlines() if line.startswith("|")]
+    tiles = [tuple(map(int, re.findall(r"(\d+) x (\d+)", cell)[0])) for cell in heads.strip("|").split("|")]
+    told = [int(re.search(r"\d+", cell)[0]) for cell in row.strip("|").split("|")]
+    assert rate.unit == "TB/s" and len(tiles) == 4
+    assert told == pytest.approx([rate.value * m * n / (m + n) for m, n in tiles], rel=0.03)
+
+
+def test_what_a_gemm_gained_is_what_was_measured(design):
+    said = body("contracts/memory/tile-traffic")
+    kernel = figures("reference-gemm.json")["reference_kernel"][0]
+    rate = 2 * kernel["m"] * kernel["n"] * kernel["k"] / kernel["candidate_us"] / 1e6
+    assert round(rate, -1) == 750 and "128 x 256 alone reached 750" in said
+    alone, pairs = design["C through `stmatrix` and TMA**, two boxes a warp"], design["clusters of two, B by multicast, C by TMA"]
+    assert abs(float(alone[0]) - float(pairs[0])) < 0.003 and "pairs the same" in said
+    by_pairs, by_fours = turns_of("gemm_")[1:3]
+    assert "2 x 2" in by_fours["tried"] and "clusters of two" in by_pairs["tried"]
+    assert round(100 * (1 - by_fours["speedup"] / by_pairs["speedup"])) == 3 and "2 x 2 3 % less" in said
+    assert "brought 8 %" in said and "a fifth fewer reads of memory" in said and "1.4 to 1.75 GHz" in said
