@@ -13,7 +13,7 @@ from pathlib import Path
 from ptxbench.arch.measured import TABLE, measured
 from ptxbench.core.atomic import write_atomic
 from ptxbench.packs.evidence import Bundle
-from ptxbench.packs.measurements import table, updated
+from ptxbench.packs.measurements import left_out, table, updated
 
 
 def main() -> int:
@@ -23,6 +23,8 @@ def main() -> int:
     asked = parser.parse_args()
     bundle = Bundle.model_validate(json.loads(asked.bundle.read_text(encoding="utf-8")))
     text = table(updated(measured(), bundle))
+    for one in left_out(bundle):
+        sys.stderr.write(f"not in {asked.bundle.name}, so not in the table: {one.program}: {one.check}: {one.figure}\n")
     if asked.check:
         same = TABLE.read_text(encoding="utf-8") == text
         sys.stdout.write(f"{TABLE.name} is {'' if same else 'not '}what {asked.bundle.name} gives\n")

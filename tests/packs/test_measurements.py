@@ -13,7 +13,7 @@ from ptxbench.core.errors import PackError
 from ptxbench.packs.device_table import device_table
 from ptxbench.packs.evidence import Bundle, FigureResult, read
 from ptxbench.packs.loading import load
-from ptxbench.packs.measurements import CHOSEN, measurements, table, updated
+from ptxbench.packs.measurements import CHOSEN, left_out, measurements, table, updated
 
 PROGRAMS = Path(__file__).parents[1] / "gpu" / "contracts"
 
@@ -69,6 +69,21 @@ def test_a_figure_that_was_not_taken_is_named():
         measurements(bundle(tma_latency=True))
     with pytest.raises(PackError, match=r"latency: .* is 0"):
         measurements(bundle(scale=0.0))
+
+
+def test_a_figure_that_a_device_may_lack_is_left_out_and_told():
+    """A bundle older than a figure has it not, and a size of cluster that is refused answers with its error, negative."""
+    lacking = bundle(ex2=True, clusters_of_8=True)
+    assert [one.name for one in left_out(lacking)] == ["clusters_of_8", "ex2"]
+    assert [one.name for one in measurements(lacking)] == [one.name for one in CHOSEN if one.name not in ("clusters_of_8", "ex2")]
+    assert left_out(bundle()) == ()
+    assert left_out(bundle(scale=-1.0)) == tuple(one for one in CHOSEN if not one.required)
+
+
+def test_labels_stand_alone():
+    """A row that is left out takes no other's meaning with it."""
+    labels = [one.label for one in CHOSEN]
+    assert len(set(labels)) == len(labels) and not [label for label in labels if re.search(r"\b([Ss]ame|such|these)\b", label)]
 
 
 def test_a_device_that_the_table_does_not_know_is_named():

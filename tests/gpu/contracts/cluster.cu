@@ -156,6 +156,21 @@ void launches(contracts::Checks& checks) {
   checks.report("cluster-launch", "16 blocks with cudaFuncAttributeNonPortableClusterSizeAllowed", large);
 }
 
+// How many clusters of `size` blocks may be on the device at once when each block takes an SM's shared memory; what the runtime
+// refuses is its error's number, negative. Sizes above 8 need the leave that `launches` took.
+double resident(unsigned size) {
+  constexpr int kBytes = 200 * 1024;
+  CUDA_MUST(ptxk::allow_shared(identify, kBytes));
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim = {size, 1, 1};
+  const cudaLaunchConfig_t config{dim3(size), dim3(kThreads), kBytes, nullptr, &attribute, 1};
+  int clusters = 0;
+  const cudaError_t error = cudaOccupancyMaxActiveClusters(&clusters, identify, &config);
+  cudaGetLastError();  // takes the error back
+  return error == cudaSuccess ? clusters : -static_cast<double>(error);
+}
+
 void ranks_and_barriers(contracts::Checks& checks) {
   Tally identity, exchanged, late;
   for (const unsigned size : contracts::kClusterSizes) {
@@ -191,6 +206,11 @@ void ranks_and_barriers(contracts::Checks& checks) {
   }
   checks.report("cluster-launch", "rank and size in clusters of 2, 4, 8", identity);
   launches(checks);
+  checks.measured("cluster-launch", "clusters on the device at once, a block an SM",
+                  {{"clusters_of_2", resident(2)},
+                   {"clusters_of_4", resident(4)},
+                   {"clusters_of_8", resident(8)},
+                   {"clusters_of_16", resident(16)}});
   checks.report("cluster-barrier", "200 rounds: after cluster_sync all see what a block wrote", exchanged);
   checks.report("cluster-barrier", "nobody passes before the last has come, relaxed arrival or not", late);
 }

@@ -1,99 +1,50 @@
-// How much this device moves and multiplies: TMA into one SM, reads by all SMs, wgmma. Figures for the device table; nothing here
-// can be wrong but the making of a map.
-#include "boxes.cuh"
-#include "measuring.cuh"
-#include "ptxk/sm90/fence.cuh"
-#include "ptxk/sm90/launch.cuh"
-#include "ptxk/sm90/wgmma_instances.cuh"
+// How much this device moves and computes: TMA into SMs, reads by all SMs, wgmma, powers of two. Figures for the device table;
+// nothing here can be wrong but the making of a map.
+#include "products.cuh"
+#include "ptxk/sm90/math.cuh"
+#include "transfers.cuh"
 
-using contracts::arrives;
+using contracts::bytes_per_cycle;
+using contracts::From;
 using contracts::least;
+using contracts::load_cycles;
+using contracts::pair_cycles;
+using contracts::product_cycles;
 using contracts::read_all;
 using contracts::text;
-using ptxk::Major;
 using ptxk::Swizzle;
 
 namespace {
 
-constexpr int kLoads = 64;
-constexpr int kInFlight = 4;
-struct alignas(1024) Boxes {
-  uint8_t box[kInFlight][128 * 128];
-  uint64_t barrier[kInFlight];
-};
+constexpr int kChains = 4;
+constexpr int kPowers = 512;  // of each chain
 
-// `deep` loads of 16 KiB in flight: 1 gives the latency, 4 what one SM takes in. All boxes lie in L2.
-__global__ void tma_loads(const __grid_constant__ CUtensorMap map, int deep, uint64_t* cycles) {
-  extern __shared__ uint8_t raw[];
-  Boxes& shared = ptxk::aligned_shared<Boxes>(raw);
-  for (int i = 0; i < kInFlight; ++i) {
-    ptxk::mbarrier_init(&shared.barrier[i], 1);
+// Chains of x = 2^-x, which settle at 0.64.
+__global__ void __launch_bounds__(1024, 1) powers(uint64_t* cycles, float* sink) {
+  float x[kChains];
+  for (int i = 0; i < kChains; ++i) {
+    x[i] = static_cast<float>(threadIdx.x + i) / 1024;
   }
-  ptxk::fence_mbarrier_init();
-  const auto issue = [&](int load) {
-    uint64_t* barrier = &shared.barrier[load % deep];
-    ptxk::mbarrier_arrive_expect_tx(barrier, 128 * 128);
-    ptxk::tma_load_2d(shared.box[load % deep], &map, barrier, 0, load % 16 * 128);
-  };
-  bool all = true;
-  const long long start = clock64();
-  for (int load = 0; load < deep; ++load) {
-    issue(load);
-  }
-  for (int load = 0; load < kLoads; ++load) {
-    all = arrives(&shared.barrier[load % deep], load / deep % 2) && all;
-    if (load + deep < kLoads && all) {
-      issue(load + deep);
-    }
-  }
-  *cycles = all ? clock64() - start : 0;
-}
-
-constexpr int kProducts = 256;
-template <int kWarpgroups>
-struct alignas(1024) Operands {
-  uint8_t a[kWarpgroups][64 * 128];
-  uint8_t b[256 * 128];
-};
-
-// Every warpgroup multiplies 64 x 64 by 64 x 256 again and again, without a wait between.
-template <int kWarpgroups>
-__global__ void __launch_bounds__(128 * kWarpgroups, 1) products(uint64_t* cycles, float* sink) {
-  extern __shared__ uint8_t raw[];
-  using Storage = Operands<kWarpgroups>;
-  Storage& shared = ptxk::aligned_shared<Storage>(raw);
-  for (int i = threadIdx.x; i < static_cast<int>(sizeof(Storage) / 4); i += blockDim.x) {
-    reinterpret_cast<uint32_t*>(&shared)[i] = 0;
-  }
-  ptxk::fence_proxy_async_shared();
   __syncthreads();
-  const int warpgroup = threadIdx.x / 128;
-  float d[128] = {};
   const long long start = clock64();
-#pragma unroll 1
-  for (int turn = 0; turn < kProducts / 4; ++turn) {
-    ptxk::wgmma_fence();
-#pragma unroll
-    for (int step = 0; step < 4; ++step) {
-      ptxk::wgmma_m64n256k16_bf16(d, ptxk::make_descriptor<Swizzle::b128, Major::k, 64, 64>(shared.a[warpgroup], step),
-                                  ptxk::make_descriptor<Swizzle::b128, Major::k, 256, 64>(shared.b, step), 1);
+#pragma unroll 8
+  for (int turn = 0; turn < kPowers; ++turn) {
+    for (float& one : x) {
+      one = ptxk::exp2_fast(-one);
     }
-    ptxk::wgmma_commit();
   }
-  ptxk::wgmma_wait<0>();
-  ptxk::wgmma_settle(d);
   __syncthreads();
   const long long end = clock64();
   if (threadIdx.x == 0) {
     *cycles = end - start;
   }
-  float sum = 0;
-  for (const float one : d) {
-    sum += one;
-  }
-  if (sum != 0) {
-    *sink = sum;
-  }
+  contracts::use(x, sink);
+}
+
+double powers_per_cycle() {
+  contracts::Device<uint64_t> cycles(1);
+  contracts::Device<float> sink(1);
+  return 1024.0 * kChains * kPowers / least(cycles, [&] { powers<<<1, 1024>>>(cycles.get(), sink.get()); });
 }
 
 double bytes_per_second(const contracts::Device<uint4>& memory, int times) {
@@ -116,32 +67,47 @@ double bytes_per_second(const contracts::Device<uint4>& memory, int times) {
   return best;
 }
 
-void transfers(contracts::Checks& checks) {
-  const contracts::Device<uint8_t> memory(2048 * 128);
-  contracts::Device<uint64_t> cycles(1);
-  CUtensorMap map;
-  const CUresult made =
-      ptxk::make_tensor_map<CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, Swizzle::b128, 64, 128>(&map, memory.get(), {64, 2048}, {128});
-  checks.report("tma-descriptor", "a map of boxes of 64 by 128", 1, made != CUDA_SUCCESS,
-                text("CUresult %d", static_cast<int>(made)));
-  constexpr int kBytes = ptxk::shared_bytes<Boxes>;
-  CUDA_MUST(ptxk::allow_shared(tma_loads, kBytes));
-  const auto measure = [&](int deep) {
-    return least(cycles, [&] { tma_loads<<<1, 1, kBytes>>>(map, deep, cycles.get()); }) / kLoads;
-  };
-  const double one = measure(1), four = measure(4);
+void transfers(contracts::Checks& checks, unsigned sms) {
+  const uint64_t rows = uint64_t{sms} * contracts::kBoxesOfBlock * contracts::kBoxRows;
+  const contracts::Device<uint8_t> memory(rows * 128);
+  CUtensorMap map, half_map;
+  const CUresult made = ptxk::make_tensor_map<CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, Swizzle::b128, 64, contracts::kBoxRows>(
+      &map, memory.get(), {64, rows}, {128});
+  const CUresult made_half = ptxk::make_tensor_map<CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, Swizzle::b128, 64, contracts::kBoxRows / 2>(
+      &half_map, memory.get(), {64, rows}, {128});
+  checks.report("tma-descriptor", "maps of boxes of 64 by 128 and of halves of them", 2,
+                (made != CUDA_SUCCESS) + (made_half != CUDA_SUCCESS),
+                text("CUresult %d and %d", static_cast<int>(made), static_cast<int>(made_half)));
+  if (made != CUDA_SUCCESS || made_half != CUDA_SUCCESS) {
+    return;
+  }
   checks.measured("tma-load", "boxes of 64 x 128 bf16 (16 KiB) from L2, one SM",
-                  {{"latency_cycles", one}, {"bytes_per_cycle_4_in_flight", four > 0 ? 128 * 128 / four : 0}});
+                  {{"latency_cycles", load_cycles<1>(map, 1) / contracts::kLoads},
+                   {"bytes_per_cycle_4_in_flight", bytes_per_cycle(load_cycles<4>(map, 1))},
+                   {"bytes_per_cycle_8_in_flight", bytes_per_cycle(load_cycles<8>(map, 1))},
+                   {"bytes_per_cycle_12_in_flight", bytes_per_cycle(load_cycles<12>(map, 1))}});
+  checks.measured("tma-load", "boxes of 16 KiB from L2 into each SM, all loading, 8 in flight",
+                  {{"bytes_per_cycle_of_an_sm", bytes_per_cycle(load_cycles<8>(map, sms))}});
+  checks.measured("tma-multicast", "boxes of 16 KiB from L2 into both blocks of a cluster, each reads half, 8 in flight",
+                  {{"bytes_per_cycle_one_pair", bytes_per_cycle(pair_cycles<8>(half_map, 1))},
+                   {"bytes_per_cycle_all_pairs", bytes_per_cycle(pair_cycles<8>(half_map, sms / 2))}});
 }
 
-template <int kWarpgroups>
-double product_cycles() {
-  constexpr int kBytes = ptxk::shared_bytes<Operands<kWarpgroups>>;
-  contracts::Device<uint64_t> cycles(1);
-  contracts::Device<float> sink(1);
-  CUDA_MUST(ptxk::allow_shared(products<kWarpgroups>, kBytes));
-  return least(cycles, [&] { products<kWarpgroups><<<1, 128 * kWarpgroups, kBytes>>>(cycles.get(), sink.get()); }) /
-         (kProducts * kWarpgroups);
+void computing(contracts::Checks& checks, unsigned sms) {
+  checks.measured("wgmma-protocol", "m64n256k16 of bf16 on one SM, cycles of one",
+                  {{"one_warpgroup_cycles", product_cycles<256, From::shared, 1>()},
+                   {"two_warpgroups_cycles", product_cycles<256, From::shared, 2>()}});
+  checks.measured("wgmma-protocol", "wgmma of bf16 on one SM, two warpgroups, cycles of one",
+                  {{"m64n256k16_rs_cycles", product_cycles<256, From::registers, 2>()},
+                   {"m64n128k16_ss_cycles", product_cycles<128, From::shared, 2>()},
+                   {"m64n128k16_rs_cycles", product_cycles<128, From::registers, 2>()}});
+  checks.measured("exp2-scale", "ex2.approx.ftz.f32 on one SM", {{"results_per_cycle", powers_per_cycle()}});
+  const std::vector<contracts::Sample> samples = contracts::sustained_samples(sms);
+  const int last = contracts::kSamples - 1;
+  checks.measured("wgmma-protocol", "wgmma in all SMs for about 0.35 s: clock of an SM",
+                  {{"first_tenth_mhz", contracts::clock_mhz(samples, 0, last / 10)},
+                   {"last_third_mhz", contracts::clock_mhz(samples, last - last / 3, last)},
+                   {"length_ms", static_cast<double>(samples[last].ns - samples[0].ns) / 1e6}});
 }
 
 }  // namespace
@@ -149,12 +115,16 @@ double product_cycles() {
 int main(int argc, char** argv) {
   contracts::Checks checks(argc, argv);
   if (checks.on_device()) {
-    transfers(checks);
-    const contracts::Device<uint4> large(size_t{2} << 26), small(size_t{16} << 16);  // 2 GiB and 16 MiB
-    checks.measured("cache-policy", "reads by all SMs, 16 bytes a thread",
-                    {{"l2_tb_per_s", bytes_per_second(small, 40) / 1e12}, {"memory_tb_per_s", bytes_per_second(large, 1) / 1e12}});
-    checks.measured("wgmma-protocol", "m64n256k16 of bf16 on one SM, cycles of one",
-                    {{"one_warpgroup_cycles", product_cycles<1>()}, {"two_warpgroups_cycles", product_cycles<2>()}});
+    int sms = 0;
+    CUDA_MUST(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
+    transfers(checks, static_cast<unsigned>(sms));
+    {
+      const contracts::Device<uint4> large(size_t{2} << 26), small(size_t{16} << 16);  // 2 GiB and 16 MiB
+      checks.measured("cache-policy", "reads by all SMs, 16 bytes a thread",
+                      {{"l2_tb_per_s", bytes_per_second(small, 40) / 1e12},
+                       {"memory_tb_per_s", bytes_per_second(large, 1) / 1e12}});
+    }
+    computing(checks, static_cast<unsigned>(sms));  // last: it heats the device
   }
   return checks.status();
 }
