@@ -43,7 +43,7 @@ def _rate(name: str, label: str, unit: str, check: str, figure: str) -> Chosen:
 
 
 def _clusters(size: int) -> Chosen:
-    label = f"Clusters of {size} resident at once, one CTA an SM"
+    label = f"Clusters of {size} resident, one CTA an SM"
     return Chosen(f"clusters_of_{size}", label, "clusters", "cluster", _RESIDENT, f"clusters_of_{size}", required=False)
 
 
@@ -60,7 +60,7 @@ _EACH = "Tensor cores of one SM, each wgmma"
 
 CHOSEN = (
     Chosen("clock", "SM clock, tensor cores idle", "MHz", "latency", "clock of an SM while these figures were taken", "clock_mhz"),
-    _rate("clock_loaded", "SM clock, wgmma in all SMs for 0.3 s under its power cap", "MHz", _LOADED, "last_third_mhz"),
+    _rate("clock_loaded", "SM clock, wgmma in all SMs for 0.3 s, power cap", "MHz", _LOADED, "last_third_mhz"),
     _clusters(2),
     _clusters(4),
     _clusters(8),
@@ -68,12 +68,12 @@ CHOSEN = (
     _latency("dsmem_latency", "DSMEM, load latency", "a load from another block's shared memory", "latency_cycles"),
     _latency("l2_latency", "L2, load latency", _MEMORY, "l2_latency_cycles"),
     _latency("memory_latency", "Device memory, load latency", _MEMORY, "memory_latency_cycles"),
-    Chosen("l2_read", "L2, plain loads, all SMs together", "TB/s", "rates", _READS, "l2_tb_per_s"),
-    Chosen("memory_read", "Device memory, plain loads, all SMs together", "TB/s", "rates", _READS, "memory_tb_per_s"),
-    Chosen("tma_latency", "TMA box of 16 KiB from L2, issue to barrier, alone", "cycles", "rates", _BOXES, "latency_cycles"),
+    Chosen("l2_read", "L2, plain loads, all SMs", "TB/s", "rates", _READS, "l2_tb_per_s"),
+    Chosen("memory_read", "Device memory, plain loads, all SMs", "TB/s", "rates", _READS, "memory_tb_per_s"),
+    Chosen("tma_latency", "TMA, L2 into one SM alone, 16 KiB, issue to barrier", "cycles", "rates", _BOXES, "latency_cycles"),
     Chosen(
         "tma_rate",
-        "TMA from L2, arriving in one SM, others idle, 64 KiB in flight",
+        "TMA, L2 into one SM alone, 64 KiB in flight",
         "B/cycle",
         "rates",
         _BOXES,
@@ -81,12 +81,12 @@ CHOSEN = (
     ),
     _rate(
         "tma_rate_deep",
-        "TMA from L2, arriving in one SM, others idle, 192 KiB in flight",
+        "TMA, L2 into one SM alone, 192 KiB in flight",
         "B/cycle",
         _BOXES,
         "bytes_per_cycle_12_in_flight",
     ),
-    _rate("tma_rate_all", "TMA from L2, arriving in each SM, all loading", "B/cycle", _BOXES_ALL, "bytes_per_cycle_of_an_sm"),
+    _rate("tma_rate_all", "TMA, L2 into each SM, all loading", "B/cycle", _BOXES_ALL, "bytes_per_cycle_of_an_sm"),
     _rate(
         "tma_rate_pairs",
         "TMA multicast in pairs, arriving in each SM, all loading",
@@ -101,7 +101,7 @@ CHOSEN = (
     Chosen("wgmma_m64n256k16", f"{_EACH} m64n256k16 bf16", "cycles", "rates", _WGMMA, "two_warpgroups_cycles"),
     _rate("wgmma_m64n128k16", f"{_EACH} m64n128k16 bf16", "cycles", _WGMMA_FORMS, "m64n128k16_ss_cycles"),
     _rate("wgmma_m64n128k16_rs", f"{_EACH} m64n128k16 bf16, A in registers", "cycles", _WGMMA_FORMS, "m64n128k16_rs_cycles"),
-    _rate("ex2", "ex2.approx.ftz.f32, results of one SM", "/cycle", "ex2.approx.ftz.f32 on one SM", "results_per_cycle"),
+    _rate("ex2", "ex2.approx.ftz.f32 on one SM", "results/cycle", "ex2.approx.ftz.f32 on one SM", "results_per_cycle"),
 )
 
 
