@@ -100,3 +100,16 @@ def test_what_a_gemm_gained_is_what_was_measured(design):
     assert "2 x 2" in by_fours["tried"] and "clusters of two" in by_pairs["tried"]
     assert round(100 * (1 - by_fours["speedup"] / by_pairs["speedup"])) == 3 and "2 x 2 3 % less" in said
     assert "brought 8 %" in said and "a fifth fewer reads of memory" in said and "1.4 to 1.75 GHz" in said
+
+
+def test_how_fast_orders_of_attentions_products_were_is_what_a_reader_measured():
+    said, turns = body("schedules/ping-pong"), turns_of("mha_")
+    ratio = {turn["turn"]: f"{turn['speedup']:.2f}" for turn in turns}
+    assert (
+        f"N = 128 {ratio[0]}; with turns {ratio[1]} and {ratio[3]}; N = 176 {ratio[6]}, and {ratio[7]} in clusters of two" in said
+    )
+    for turn, tried in {1: "turns", 3: "turns", 6: "176 keys", 7: "clusters of two and lazy"}.items():
+        assert tried in turns[turn]["tried"]
+    (parts,) = re.findall(r"(\d+) \+ (\d+) \+ (\d+) of 240 for N = (\d+)", said)
+    s, o, p, keys = map(int, parts)
+    assert (s, o, p) == (keys / 2, 128 / 2, keys / 4)
