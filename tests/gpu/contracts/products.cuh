@@ -108,7 +108,7 @@ struct Sample {
   uint64_t cycles, ns;
 };
 
-// Two warpgroups an SM multiply numbers that toggle the wires, as those of a real product do. Block 0 reads its clocks now and then.
+// Two warpgroups an SM multiply numbers that toggle the wires, as a real product's do. Block 0 reads its clocks now and then.
 __global__ void __launch_bounds__(256, 1) sustained(Sample* samples, float* sink) {
   extern __shared__ uint8_t raw[];
   auto& shared = ptxk::aligned_shared<Operands<256, 2>>(raw);

@@ -68,29 +68,43 @@ double bytes_per_second(const contracts::Device<uint4>& memory, int times) {
 }
 
 void transfers(contracts::Checks& checks, unsigned sms) {
-  const uint64_t rows = uint64_t{sms} * contracts::kBoxesOfBlock * contracts::kBoxRows;
-  const contracts::Device<uint8_t> memory(rows * 128);
-  CUtensorMap map, half_map;
-  const CUresult made = ptxk::make_tensor_map<CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, Swizzle::b128, 64, contracts::kBoxRows>(
-      &map, memory.get(), {64, rows}, {128});
-  const CUresult made_half = ptxk::make_tensor_map<CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, Swizzle::b128, 64, contracts::kBoxRows / 2>(
-      &half_map, memory.get(), {64, rows}, {128});
-  checks.report("tma-descriptor", "maps of boxes of 64 by 128 and of halves of them", 2,
-                (made != CUDA_SUCCESS) + (made_half != CUDA_SUCCESS),
-                text("CUresult %d and %d", static_cast<int>(made), static_cast<int>(made_half)));
-  if (made != CUDA_SUCCESS || made_half != CUDA_SUCCESS) {
+  using contracts::kBoxRows;
+  // Boxes of a matrix of 4096 columns, as a GEMM cuts them, and of one that is a box wide, where a box is one run of 16 KiB.
+  constexpr int kAcross = 6;
+  constexpr contracts::Walk kMatrix{kAcross, true}, kMatrixShared{kAcross, false}, kRun{0, true};
+  const uint64_t boxes = (uint64_t{sms} * contracts::kBoxesOfBlock + (1 << kAcross) - 1) >> kAcross << kAcross;
+  const uint64_t columns = 64 << kAcross, rows = (boxes >> kAcross) * kBoxRows;
+  const contracts::Device<uint8_t> memory(rows * columns * 2);
+  CUtensorMap map, half_map, run_map;
+  constexpr CUtensorMapDataType kType = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+  const CUresult made[] = {
+      ptxk::make_tensor_map<kType, Swizzle::b128, 64, kBoxRows>(&map, memory.get(), {columns, rows}, {columns * 2}),
+      ptxk::make_tensor_map<kType, Swizzle::b128, 64, kBoxRows / 2>(&half_map, memory.get(), {columns, rows}, {columns * 2}),
+      ptxk::make_tensor_map<kType, Swizzle::b128, 64, kBoxRows>(&run_map, memory.get(), {64, boxes * kBoxRows}, {128}),
+  };
+  contracts::Tally maps;
+  for (const CUresult result : made) {
+    maps.equal(0, static_cast<int>(result), [] { return text("CUresult of a map"); });
+  }
+  checks.report("tma-descriptor", "maps of boxes of 64 by 128 and of halves of them", maps);
+  if (maps.wrong()) {
     return;
   }
   checks.measured("tma-load", "boxes of 64 x 128 bf16 (16 KiB) from L2, one SM",
-                  {{"latency_cycles", load_cycles<1>(map, 1) / contracts::kLoads},
-                   {"bytes_per_cycle_4_in_flight", bytes_per_cycle(load_cycles<4>(map, 1))},
-                   {"bytes_per_cycle_8_in_flight", bytes_per_cycle(load_cycles<8>(map, 1))},
-                   {"bytes_per_cycle_12_in_flight", bytes_per_cycle(load_cycles<12>(map, 1))}});
+                  {{"latency_cycles", load_cycles<1>(map, kMatrix, 1) / contracts::kLoads},
+                   {"bytes_per_cycle_4_in_flight", bytes_per_cycle(load_cycles<4>(map, kMatrix, 1))},
+                   {"bytes_per_cycle_8_in_flight", bytes_per_cycle(load_cycles<8>(map, kMatrix, 1))},
+                   {"bytes_per_cycle_12_in_flight", bytes_per_cycle(load_cycles<12>(map, kMatrix, 1))}});
+  checks.measured("tma-load", "the same boxes, each one run of 16 KiB in memory",
+                  {{"latency_cycles", load_cycles<1>(run_map, kRun, 1) / contracts::kLoads},
+                   {"bytes_per_cycle_4_in_flight", bytes_per_cycle(load_cycles<4>(run_map, kRun, 1))},
+                   {"bytes_per_cycle_12_in_flight", bytes_per_cycle(load_cycles<12>(run_map, kRun, 1))}});
   checks.measured("tma-load", "boxes of 16 KiB from L2 into each SM, all loading, 8 in flight",
-                  {{"bytes_per_cycle_of_an_sm", bytes_per_cycle(load_cycles<8>(map, sms))}});
+                  {{"bytes_per_cycle_of_an_sm", bytes_per_cycle(load_cycles<8>(map, kMatrix, sms))},
+                   {"bytes_per_cycle_of_an_sm_same_boxes", bytes_per_cycle(load_cycles<8>(map, kMatrixShared, sms))}});
   checks.measured("tma-multicast", "boxes of 16 KiB from L2 into both blocks of a cluster, each reads half, 8 in flight",
-                  {{"bytes_per_cycle_one_pair", bytes_per_cycle(pair_cycles<8>(half_map, 1))},
-                   {"bytes_per_cycle_all_pairs", bytes_per_cycle(pair_cycles<8>(half_map, sms / 2))}});
+                  {{"bytes_per_cycle_one_pair", bytes_per_cycle(pair_cycles<8>(half_map, kMatrix, 1))},
+                   {"bytes_per_cycle_all_pairs", bytes_per_cycle(pair_cycles<8>(half_map, kMatrix, sms / 2))}});
 }
 
 void computing(contracts::Checks& checks, unsigned sms) {

@@ -20,14 +20,24 @@ struct alignas(1024) Stages {
   uint64_t full[kDeep], empty[kDeep];
 };
 
-// The first row of what block or pair `who` loads.
-__device__ __forceinline__ int row_of(int load, uint32_t who) {
-  return (static_cast<int>(who) * kBoxesOfBlock + load % kBoxesOfBlock) * kBoxRows;
+// Which box a load takes. Boxes are numbered along the rows of a matrix that is `1 << across` boxes wide.
+struct Walk {
+  int across;
+  bool apart;  // each block or pair has boxes of its own; else all take the same
+};
+
+struct Corner {
+  int column, row;
+};
+
+__device__ __forceinline__ Corner corner_of(Walk walk, int load, uint32_t who) {
+  const int box = (walk.apart ? static_cast<int>(who) * kBoxesOfBlock : 0) + load % kBoxesOfBlock;
+  return {(box & ((1 << walk.across) - 1)) * 64, (box >> walk.across) * kBoxRows};
 }
 
 // `kDeep` loads in flight: 1 gives the latency, more what arrives in an SM. The figures are those of block 0.
 template <int kDeep>
-__global__ void tma_loads(const __grid_constant__ CUtensorMap map, uint64_t* cycles) {
+__global__ void tma_loads(const __grid_constant__ CUtensorMap map, Walk walk, uint64_t* cycles) {
   extern __shared__ uint8_t raw[];
   Stages<kDeep>& shared = ptxk::aligned_shared<Stages<kDeep>>(raw);
   for (int i = 0; i < kDeep; ++i) {
@@ -36,7 +46,8 @@ __global__ void tma_loads(const __grid_constant__ CUtensorMap map, uint64_t* cyc
   ptxk::fence_mbarrier_init();
   const auto issue = [&](int load, int stage) {
     ptxk::mbarrier_arrive_expect_tx(&shared.full[stage], kBoxBytes);
-    ptxk::tma_load_2d(shared.box[stage], &map, &shared.full[stage], 0, row_of(load, blockIdx.x));
+    const Corner at = corner_of(walk, load, blockIdx.x);
+    ptxk::tma_load_2d(shared.box[stage], &map, &shared.full[stage], at.column, at.row);
   };
   bool all = true;
   ptxk::Ring<kDeep> ring;
@@ -57,7 +68,7 @@ __global__ void tma_loads(const __grid_constant__ CUtensorMap map, uint64_t* cyc
 
 // Clusters of two: each block reads one half of every box and sends it to both. A stage is filled again when both are done with it.
 template <int kDeep>
-__global__ void pair_loads(const __grid_constant__ CUtensorMap half_map, uint64_t* cycles) {
+__global__ void pair_loads(const __grid_constant__ CUtensorMap half_map, Walk walk, uint64_t* cycles) {
   extern __shared__ uint8_t raw[];
   Stages<kDeep>& shared = ptxk::aligned_shared<Stages<kDeep>>(raw);
   const uint32_t rank = ptxk::cluster_rank();
@@ -75,9 +86,10 @@ __global__ void pair_loads(const __grid_constant__ CUtensorMap half_map, uint64_
     for (int load = 0; load < kLoads && all; ++load, ring.advance()) {
       all = arrives(&shared.empty[ring.stage], ring.parity ^ 1);
       if (all) {
+        const Corner at = corner_of(walk, load, blockIdx.x / 2);
         ptxk::mbarrier_arrive_expect_tx(&shared.full[ring.stage], kBoxBytes);
-        ptxk::tma_load_2d_multicast(shared.box[ring.stage] + rank * (kBoxBytes / 2), &half_map, &shared.full[ring.stage], 0,
-                                    row_of(load, blockIdx.x / 2) + static_cast<int>(rank) * (kBoxRows / 2), 0b11);
+        ptxk::tma_load_2d_multicast(shared.box[ring.stage] + rank * (kBoxBytes / 2), &half_map, &shared.full[ring.stage],
+                                    at.column, at.row + static_cast<int>(rank) * (kBoxRows / 2), 0b11);
       }
     }
   } else if (threadIdx.x == 0) {
@@ -99,20 +111,21 @@ inline double bytes_per_cycle(double cycles) { return cycles > 0 ? double{kBoxBy
 
 // Cycles of all loads of a block, with `blocks` loading at once.
 template <int kDeep>
-double load_cycles(const CUtensorMap& map, unsigned blocks) {
+double load_cycles(const CUtensorMap& map, Walk walk, unsigned blocks) {
   constexpr int kBytes = ptxk::shared_bytes<Stages<kDeep>>;
   Device<uint64_t> cycles(1);
   CUDA_MUST(ptxk::allow_shared(tma_loads<kDeep>, kBytes));
-  return least(cycles, [&] { tma_loads<kDeep><<<blocks, 1, kBytes>>>(map, cycles.get()); });
+  return least(cycles, [&] { tma_loads<kDeep><<<blocks, 1, kBytes>>>(map, walk, cycles.get()); });
 }
 
 template <int kDeep>
-double pair_cycles(const CUtensorMap& half_map, unsigned pairs) {
+double pair_cycles(const CUtensorMap& half_map, Walk walk, unsigned pairs) {
   constexpr int kBytes = ptxk::shared_bytes<Stages<kDeep>>;
   Device<uint64_t> cycles(1);
   CUDA_MUST(ptxk::allow_shared(pair_loads<kDeep>, kBytes));
   return least(cycles, [&] {
-    CUDA_MUST(ptxk::launch_cluster(pair_loads<kDeep>, dim3(pairs * 2), dim3(64), 2, kBytes, nullptr, half_map, cycles.get()));
+    CUDA_MUST(
+        ptxk::launch_cluster(pair_loads<kDeep>, dim3(pairs * 2), dim3(64), 2, kBytes, nullptr, half_map, walk, cycles.get()));
   });
 }
 
