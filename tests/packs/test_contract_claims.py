@@ -34,6 +34,11 @@ CLAIMS: dict[str, tuple[Path, str, str]] = {
   for (int round = 0; round < 3; ++round) { b.arrive_expect(64); b.complete(64); b.complete(64); }
   return b.phase() < 3 && b.pending() == 0;  // the third round's arrival came, its bytes came twice, and it does not end""",
     ),
+    "early_bytes": (
+        BARRIER / "mbarrier-expect-tx.md",
+        "Bytes may land before it, a peer's too: without this arrival the phase does not end.",
+        "Mbarrier b(1); b.complete(64); const bool early = b.passed(0); b.arrive_expect(64); return !early && b.passed(0);",
+    ),
     "edge_tile": (
         TMA / "tma-bounds.md",
         "fewer bytes for the last tile: its phase ends early",
