@@ -51,7 +51,7 @@ def test_the_clock_under_load_is_told_where_it_was_seen(telling, scripted):
     )
     evaluation = evaluation.model_copy(update={"latency": scripted.make_latency().model_copy(update={"clocks": clocks})})
     said = evaluation_feedback(evaluation, telling.CANDIDATE, profile="full", turn=2, turns=8, task=task)
-    line = "While your kernel and the reference were timed in turns, the SMs' clock was 1590 MHz in the median"
+    line = "During timing the SMs' clock was 1590 MHz in the median"
     assert f"{line}, held back by: software power cap.\n" in said and "1980" not in said
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from ptxbench.core.errors import Cancelled
+from ptxbench.core.errors import Cancelled, InfrastructureError
 from ptxbench.core.settings import Settings
 from ptxbench.schema import Candidate, Language, Limits, Source
 from ptxbench.toolchain import Builder, Toolchain, locate, read_candidate
-from ptxbench.toolchain.compile import Compilation, How, compile_candidate
+from ptxbench.toolchain.compile import BuildFiles, Compilation, How, compile_candidate
 from ptxbench.toolchain.policing import PolicyParts
 from ptxbench.toolchain.reading import read
 
@@ -103,6 +103,64 @@ def test_a_host_compiler_that_ends_without_reading_the_stub_keeps_nobody_waiting
     made = compiled(candidate(KERNELS), settings, tmp_path / "out", "halves", dataclasses.replace(tools, host_compiler=script))
     assert not made.completed.ok and made.kept(".cubin") and "not today" in made.completed.stderr
     assert not made.completed.timed_out and made.library is None
+
+
+class Recorded:
+    """Reads nothing, and notes what could be read when: suffixes that were there at each call."""
+
+    def __init__(self, refuse: str = "") -> None:
+        self.calls: list[tuple[str, bool, bool]] = []
+        self._refuse = refuse
+
+    def _note(self, name: str, files: BuildFiles) -> None:
+        self.calls.append((name, files.kept(".cubin") is not None, files.library is not None))
+        if name == self._refuse:
+            raise InfrastructureError(f"{name} is unreadable")
+
+    def text(self, files: BuildFiles) -> None:
+        assert files.kept(".cpp1.ii") and files.kept(".cpp4.ii") and files.kept(".cudafe1.cpp")
+        self._note("text", files)
+
+    def device_code(self, files: BuildFiles) -> None:
+        self._note("device_code", files)
+
+    def library(self, files: BuildFiles) -> None:
+        self._note("library", files)
+
+
+def read_by(reader: Recorded, text: str, settings: Settings, folder: Path, cancel: threading.Event | None = None) -> Compilation:
+    tools = locate(settings)
+    folder.mkdir()
+    inputs = PolicyParts(Builder(settings).cache).inputs(tools)
+    return compile_candidate(candidate(text), tools, inputs, folder, Limits(), cancel, ahead=reader)
+
+
+def test_a_build_is_read_once_by_each_reader_as_far_as_it_has_come(settings, tmp_path):
+    reader = Recorded()
+    assert read_by(reader, KERNELS, settings, tmp_path / "out").completed.ok
+    assert sorted(name for name, _, _ in reader.calls) == ["device_code", "library", "text"]
+    assert {name: cubin for name, cubin, _ in reader.calls if name != "text"} == {"device_code": True, "library": True}
+    assert {name: library for name, _, library in reader.calls}["library"]
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        pytest.param("__global__ void k(int* p) { *p = nothing; }\n", [], id="cicc"),
+        pytest.param('__global__ void k() { asm volatile("no.such.instruction;"); }\n', ["text"], id="ptxas"),
+    ],
+)
+def test_what_a_build_did_not_come_to_is_read_by_nobody(text, read, settings, tmp_path):
+    reader = Recorded()
+    assert not read_by(reader, text, settings, tmp_path / "out").completed.ok
+    assert [name for name, _, _ in reader.calls if name != "text"] == []
+    assert {name for name, _, _ in reader.calls} <= set(read)
+
+
+@pytest.mark.parametrize("name", ["text", "device_code", "library"])
+def test_what_goes_wrong_in_a_reader_reaches_who_asked_for_the_build(name, settings, tmp_path):
+    with pytest.raises(InfrastructureError, match=f"{name} is unreadable"):
+        read_by(Recorded(refuse=name), KERNELS, settings, tmp_path / "out")
 
 
 def test_cancelling_ends_both_halves(settings, tmp_path):

@@ -17,8 +17,8 @@ class ReferenceVersion(Record):
 class Clocks(Record):
     """State of the device before, during and after timing.
 
-    ``sm_mhz_timed`` is the median of what the device told while candidate and reference were timed in turns: before and after, it
-    is idle, and an idle device's clock says little.
+    ``sm_mhz_timed`` is the median of what the device told while candidate and reference were timed: before and after, it is idle,
+    and an idle device's clock says little. ``throttle`` is what held the clocks back at any of these times.
     """
 
     sm_mhz_before: int | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 from ptxbench.schema import Candidate, Violation
@@ -26,11 +27,13 @@ class Ahead:
         self._candidate = candidate
         self.disassembly = Disassembly(tools)
         self.passes: Passes | None = None
+        self._reading = threading.Lock()
         self._violations: tuple[Violation, ...] | None = None
 
     def text(self, files: BuildFiles) -> None:
         """Read the passes."""
-        self.passes = read_ahead(self._candidate, files)
+        with self._reading:
+            self.passes = read_ahead(self._candidate, files)
 
     def device_code(self, files: BuildFiles) -> None:
         """Disassemble the cubin."""
@@ -39,8 +42,10 @@ class Ahead:
             self.disassembly.begin(cubin)
 
     def library(self, files: BuildFiles) -> None:
-        """Hold the policy against what was made."""
-        self._violations = inspected(self._candidate, files, self.passes)
+        """Hold the policy against what was made, once the passes are read."""
+        with self._reading:
+            passes = self.passes
+        self._violations = inspected(self._candidate, files, passes)
 
     def violations(self, files: BuildFiles) -> tuple[Violation, ...]:
         """Return what the policy finds in what the compiler made, however far it got."""

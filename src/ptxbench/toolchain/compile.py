@@ -77,7 +77,7 @@ class Ahead(Protocol):
         """Take note that the device half has ended well."""
 
     def library(self, files: BuildFiles) -> None:
-        """Take note that the library is linked; ``device_code`` may still be at work in another thread."""
+        """Take note that the library is linked; the others may still be at work, each in a thread of its own."""
 
 
 def compile_candidate(
@@ -96,9 +96,9 @@ def compile_candidate(
     """Compile a CUDA or C++ candidate in ``scratch``, an empty folder.
 
     ``slim`` asks for the slim TVM-FFI headers, with these macros (``fitness.fit_macros``). ``how`` says who runs nvcc's steps; it
-    does not change what they make. ``mutation`` does (``mutation.py``). ``ahead`` may be called while the host compiler goes on. A
-    failure of the compiler is part of the result. Raises ``StorageError`` when the disk is full, ``Cancelled`` when ``cancel`` is
-    set.
+    does not change what they make. ``mutation`` does (``mutation.py``). ``ahead`` may be called while steps go on, in several
+    threads. A failure of the compiler is part of the result. Raises ``StorageError`` when the disk is full, ``Cancelled`` when
+    ``cancel`` is set.
     """
     try:
         (scratch / OUTPUT).mkdir()

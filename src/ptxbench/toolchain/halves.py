@@ -141,6 +141,7 @@ def _run_halves(
     The host compiler starts when cudafe++ has ended. It reads the headers and waits at the end of its source for the stub, which
     comes through a pipe as soon as cicc has written it. It then optimises while ptxas works; its assembler waits for the device
     code. A host compiler that is not g++ gets the stub when the device code is there. What nvcc would not have reached is stopped.
+    Threads: the two halves, the stub's way through its pipe, and who reads the device code beside the linker.
     """
     plan = runner.plan
     given_up = _Stop(cancel)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, repeat
 
 import pytest
 
@@ -11,7 +12,7 @@ from ptxbench.evaluate.device.driver import ContextLost
 from ptxbench.evaluate.device.faults import CLAIMED_FAULT, MachineFaults
 from ptxbench.schema import RunFailure
 
-MEMORY, NVLINK, ILLEGAL_ADDRESS = 214, 220, 700
+MEMORY, NVLINK, CONTAINED, ILLEGAL_ADDRESS = 214, 220, 226, 700
 
 
 def named(code: int) -> RunFailure:
@@ -20,7 +21,7 @@ def named(code: int) -> RunFailure:
 
 def faults(*counts: int | None, lost: bool = False) -> MachineFaults:
     """Return faults of a device that counts these memory errors, one after the other."""
-    counted: Iterator[int | None] = iter(counts)
+    counted: Iterator[int | None] = chain(counts, repeat(counts[-1]))
 
     def require_context() -> None:
         if lost:
@@ -32,6 +33,16 @@ def faults(*counts: int | None, lost: bool = False) -> MachineFaults:
 def test_a_memory_error_that_the_device_counted_is_the_machines() -> None:
     with pytest.raises(JudgeError, match="CUDA error 214"):
         faults(3, 4).blame(named(MEMORY))
+
+
+def test_a_count_that_comes_late_counts() -> None:
+    with pytest.raises(JudgeError, match="the device failed"):
+        faults(3, 3, 3, 4).blame(named(MEMORY))
+
+
+def test_a_contained_error_need_show_nowhere_else() -> None:
+    with pytest.raises(JudgeError, match="CUDA error 226"):
+        faults(3, 3).blame(named(CONTAINED))
 
 
 @pytest.mark.parametrize("counts", [(None, None), (0, None), (None, 0)])

@@ -38,7 +38,7 @@ from ptxbench.evaluate.sandbox.launch import Program
 from ptxbench.evaluate.sandbox.protections import weak_spots
 from ptxbench.evaluate.time import Timed
 from ptxbench.evaluate.tools import counters, debug
-from ptxbench.evaluate.tools.early import Early
+from ptxbench.evaluate.tools.early import Early, NotStarted
 from ptxbench.schema import Counters, Flag, RunFailure, Sanitizer
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ MEMORY_UNKNOWN = Flag(
     code="memory_unknown",
     text="NVML does not tell how much device memory the candidate's process holds: the bound on it was not checked",
 )
+AGAIN_S = 30.0
+"""A check that could not decide within this time is made once more when the candidate's process is gone."""
 REFERENCE_SECONDS = 300.0
 """How long the reference may take for one step."""
 MOST_CALLS = 240
@@ -105,6 +107,7 @@ class GpuStages:
         proving = Proving(self._request, self._held, self._children.start)
         timing = self._new_timing()
         faults = MachineFaults(self._bench.telemetry.memory_errors, driver.require_context)
+        undecided = False
         explained: RunFailure | None = None
         counted: Counters | None = None
         check_early = self._children.memcheck_early(self._task) if wants("sanitize") else nullcontext()
@@ -127,6 +130,7 @@ class GpuStages:
                 self._seconds["first_launch"] = child.first_launch_s
             if wants("sanitize") and not (failure is not None and failure.stage == "load") and not _hung(failure):
                 checked = self._timed("sanitize", lambda: self._check_memory(check))
+                undecided = checked is None or (checked.status == "unknown" and (checked.seconds or 0.0) < AGAIN_S)
             right = failure is None and not any(profile in rule.profiles for rule in compared.broken)
             clean = checked is None or checked.status != "findings"
             if right and clean and compared.complete and wants("time"):
@@ -141,6 +145,10 @@ class GpuStages:
                 proving.launches = timing.launches
             if right and clean and failure is None and wants("prove"):
                 self._timed("prove", lambda: proving.count(self._memory, child))
+        if undecided:
+            # Nobody is left who could have kept the checker from its work.
+            checked = self._timed("sanitize", lambda: self._check_memory(None))
+        self._flags += [unknown_flag(checked)] if checked is not None and checked.status == "unknown" else []
         if failure is not None:
             claimed = faults.blame(failure.failure)
             self._flags += [claimed] if claimed else []
@@ -199,12 +207,13 @@ class GpuStages:
         layout = self._memory.layout
         return sum(layout.sizes) // len(layout.slots) if self._request.options.wants("sanitize") else 0
 
-    def _check_memory(self, early: Early[Sanitizer] | None) -> Sanitizer:
+    def _check_memory(self, early: Early[Sanitizer] | None) -> Sanitizer | None:
+        """Return what memcheck found, None when its process was to start early and did not: the candidate may have seen to that."""
         self._announce("sanitize", self._limits.sanitize_s + 120.0)
-        checked = early.result() if early is not None else self._children.memcheck(self._task)
-        if checked.status == "unknown":
-            self._flags.append(unknown_flag(checked))
-        return checked
+        try:
+            return early.result() if early is not None else self._children.memcheck(self._task)
+        except NotStarted:
+            return None
 
     def _count(self) -> Counters:
         """Return the hardware counters of one call; that there are none is a fault of the machine's, and a flag."""

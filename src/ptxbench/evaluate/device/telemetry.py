@@ -31,6 +31,14 @@ class Reading:
     throttle: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Glance:
+    """The SMs' clock at one moment, and what held it back."""
+
+    sm_mhz: int
+    throttle: tuple[str, ...] = ()
+
+
 class Telemetry:
     """Reads one device. Without NVML every reading is None, and ``clocks`` gives None."""
 
@@ -53,18 +61,24 @@ class Telemetry:
         if self._nvml is None:
             return None
         nvml, handle = self._nvml, self._handle
-        reasons = self._ask(nvml.nvmlDeviceGetCurrentClocksThrottleReasons, handle) or 0
         power = self._ask(nvml.nvmlDeviceGetPowerUsage, handle)
         return Reading(
-            sm_mhz=self.sm_mhz(),
+            sm_mhz=self._ask(nvml.nvmlDeviceGetClockInfo, handle, nvml.NVML_CLOCK_SM),
             temperature_c=self._ask(nvml.nvmlDeviceGetTemperature, handle, nvml.NVML_TEMPERATURE_GPU),
             power_w=None if power is None else power / 1000.0,
-            throttle=tuple(name for bit, name in _THROTTLE.items() if reasons & bit),
+            throttle=self._throttle(),
         )
 
-    def sm_mhz(self) -> int | None:
-        """Return the SMs' clock now, None where it is not told."""
-        return None if self._nvml is None else self._ask(self._nvml.nvmlDeviceGetClockInfo, self._handle, self._nvml.NVML_CLOCK_SM)
+    def glance(self) -> Glance | None:
+        """Return the clock and what holds it back, None where the clock is not told: cheaper than a reading."""
+        if self._nvml is None:
+            return None
+        mhz = self._ask(self._nvml.nvmlDeviceGetClockInfo, self._handle, self._nvml.NVML_CLOCK_SM)
+        return None if mhz is None else Glance(mhz, self._throttle())
+
+    def _throttle(self) -> tuple[str, ...]:
+        reasons = self._ask(self._nvml.nvmlDeviceGetCurrentClocksThrottleReasons, self._handle) or 0
+        return tuple(name for bit, name in _THROTTLE.items() if reasons & bit)
 
     def memory_errors(self) -> int | None:
         """Return how many memory errors the device could not correct since it was started, None where it does not tell."""
@@ -94,14 +108,14 @@ class Telemetry:
 class ClockWatch:
     """Looks at a clock again and again while the device is at work. A context manager: it looks until it is left.
 
-    ``look`` returns the clock (MHz) or None, after which it is not asked again. ``seen`` is what it told.
+    ``look`` returns None where nothing is told, and is not asked again then. ``seen`` is what it told.
     """
 
-    def __init__(self, look: Callable[[], int | None]) -> None:
+    def __init__(self, look: Callable[[], Glance | None]) -> None:
         self._read = look
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._look, name="clock", daemon=True)
-        self.seen: list[int] = []
+        self.seen: list[Glance] = []
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -119,15 +133,15 @@ class ClockWatch:
             self.seen.append(now)
 
 
-def clocks(before: Reading | None, after: Reading | None, timed: Sequence[int] = ()) -> Clocks | None:
-    """Return the record of two readings and of the clocks seen between them, None without NVML."""
+def clocks(before: Reading | None, after: Reading | None, timed: Sequence[Glance] = ()) -> Clocks | None:
+    """Return the record of two readings and of what was seen between them, None without NVML."""
     if before is None or after is None:
         return None
     return Clocks(
         sm_mhz_before=before.sm_mhz,
         sm_mhz_after=after.sm_mhz,
-        sm_mhz_timed=round(statistics.median(timed)) if timed else None,
+        sm_mhz_timed=round(statistics.median(one.sm_mhz for one in timed)) if timed else None,
         temperature_c=after.temperature_c,
         power_w=after.power_w,
-        throttle=tuple(dict.fromkeys((*before.throttle, *after.throttle))),
+        throttle=tuple(dict.fromkeys([*before.throttle, *(reason for one in timed for reason in one.throttle), *after.throttle])),
     )

@@ -90,7 +90,7 @@ class GpuTiming:
         def beside(calls: Plan) -> list[float]:
             return [] if dear else self._clock.time(self._held, sets, calls, method)
 
-        with ClockWatch(self._telemetry.sm_mhz) as watch:
+        with ClockWatch(self._telemetry.glance) as watch:
             for _ in range(TRIALS):
                 self._announce("time")
                 trial = run_trial(memory, child, self._outputs, sets, chosen, method, seconds, beside)

@@ -55,14 +55,11 @@ class CoreDump:
         The wait ends with a whole dump, with the end of the process (a child of ours that is not reaped yet), or after ``seconds``.
         """
         deadline = time.monotonic() + seconds
-        pidfd = os.pidfd_open(process)
         try:
-            with FolderEvents(self._folder) as events:
-                return self._wait(events, pidfd, deadline) if self._ask() else None
+            with os.fdopen(os.pidfd_open(process), "rb") as ends, FolderEvents(self._folder) as events:
+                return self._wait(events, ends.fileno(), deadline) if self._ask() else None
         except OSError:  # no watch to be had: an explanation less, and no verdict changes
             return None
-        finally:
-            os.close(pidfd)
 
     def _wait(self, events: FolderEvents, pidfd: int, deadline: float) -> bytes | None:
         waiting = select.poll()

@@ -20,10 +20,15 @@ class Abandoned(Exception):
     """The run is not wanted."""
 
 
+class NotStarted(Exception):
+    """The process did not start, at a time when something else may have been to blame: it is worth another try later."""
+
+
 class Early(Generic[T]):
     """Work that begins at once in a thread, and waits where it asks to go on until its result is wanted.
 
-    A context manager: leaving it abandons work whose result nobody asked for, and waits for its end.
+    A context manager: leaving it abandons work whose result nobody asked for, and waits for its end. That such work could not start
+    is nobody's concern then; whatever else it raised is raised.
     """
 
     def __init__(self, work: Callable[[Go], T]) -> None:
@@ -36,9 +41,11 @@ class Early(Generic[T]):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        # What went wrong in work that nobody wants is nobody's concern.
         self._decided.set()
         self._thread.shutdown()
+        failed = None if self._wanted else self._running.exception()
+        if failed is not None and not isinstance(failed, Abandoned | NotStarted):
+            raise failed
 
     def result(self) -> T:
         """Let the work go on and return what it gives. Raises what it raises."""

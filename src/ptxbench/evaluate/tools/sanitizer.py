@@ -61,22 +61,28 @@ def check(
 
     ``task`` is what the call computes, for the record. ``kernels`` are the build's: the report leaves out template arguments, the
     record need not. A tool that is missing, cannot run the candidate, takes too long or contradicts itself gives ``unknown`` with
-    ``why``. With ``go`` the process starts early and waits there before it loads the candidate; ``Abandoned`` comes from there.
+    ``why``.
+
+    With ``go`` the process starts early and waits there before it loads the candidate. Then ``Abandoned`` comes from there, and
+    ``NotStarted`` where the process did not start.
     """
     started = time.monotonic()
     waits: list[float] = []
 
     def wait() -> float:
-        waits.append(go() if go is not None else 0.0)
+        assert go is not None
+        waits.append(go())
         return waits[-1]
 
-    found = _run(checker, start, limits, kernels, settings or Settings(), wait)
+    found = _run(checker, start, limits, kernels, settings or Settings(), None if go is None else wait)
     workload = {} if task is None else {"workload": task.workload.uuid, "axes": task.axes}
     taken = {"limit_s": limits.sanitize_s, "seconds": time.monotonic() - started - sum(waits)}
     return found.model_copy(update=workload | taken)
 
 
-def _run(checker: Checker, start: Start, limits: Limits, kernels: Sequence[KernelBuild], settings: Settings, go: Go) -> Sanitizer:
+def _run(
+    checker: Checker, start: Start, limits: Limits, kernels: Sequence[KernelBuild], settings: Settings, go: Go | None
+) -> Sanitizer:
     try:
         program = locate.compute_sanitizer(settings)
     except ToolMissing as error:

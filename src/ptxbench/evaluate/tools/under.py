@@ -19,7 +19,7 @@ from ptxbench.core.errors import DeviceMemoryFull, JudgeError
 from ptxbench.evaluate.sandbox.child import Answer, Child
 from ptxbench.evaluate.sandbox.claims import TensorPlace
 from ptxbench.evaluate.sandbox.launch import Tool
-from ptxbench.evaluate.tools.early import Go
+from ptxbench.evaluate.tools.early import Go, NotStarted
 from ptxbench.evaluate.tools.locate import SYSTEM_PATH
 from ptxbench.schema import RunFailure
 from ptxbench.toolchain.paths import spelled_out
@@ -60,13 +60,16 @@ def run_under(tool: Tool, start: Start, request: Request, *, exact: bool, second
     """Run a candidate once under a tool, all within ``seconds``; the time that ``go`` waits does not count.
 
     A child that does not even start is the tool's fault here: it starts without a tool, or there would be nothing to look into.
-    Raises ``Abandoned`` when ``go`` does, the process ended.
+    With ``go`` other processes may be at work meanwhile and to blame for that: it raises ``NotStarted``. Raises ``Abandoned`` when
+    ``go`` does, the process ended.
     """
     deadline = time.monotonic() + seconds
     with ExitStack() as stack:
         try:
             child = stack.enter_context(start(tool, exact))
         except (JudgeError, DeviceMemoryFull) as error:
+            if go is not None:
+                raise NotStarted from error
             return Ended(why=in_one_line(f"the candidate's process does not start under it: {error.message}"))
         if go is not None:
             deadline += go()
