@@ -119,9 +119,31 @@ def test_an_unknown_model_and_a_missing_recording(ptxbench):
 
 
 def test_a_report_on_a_folder_without_a_run(ptxbench):
-    one_error(ptxbench("report", "nothing"), 2, "nothing")
     (ptxbench.folder / "empty").mkdir()
-    one_error(ptxbench("report", "empty"), 2, "empty")
+    one_error(ptxbench("report", "empty"), 2, "empty holds no run", "next: ")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("report", "nothing"),
+        ("report", "nothing", "--html", "page.html"),
+        ("view", "nothing"),
+        ("compare", "nothing", "nothing"),
+        ("export", "atif", "nothing", "--out", "made"),
+        ("packs", "check", "--data", "nothing"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_folder_that_is_not_there_is_said_not_to_be_there(ptxbench, command):
+    one_error(ptxbench(*command), 2, "error: there is no folder nothing", "next: ")
+    assert list(ptxbench.folder.iterdir()) == []
+
+
+def test_a_file_where_a_run_directory_is_wanted_is_said_to_be_one(ptxbench):
+    (ptxbench.folder / "notes.md").write_text("notes\n")
+    one_error(ptxbench("report", "notes.md"), 2, "notes.md is a file and no run directory", "next: ")
+    one_error(ptxbench("report", "none.json", "--table", "throughput"), 2, "there is no file none.json", "next: ")
 
 
 def test_a_suite_that_does_not_exist_is_not_made(ptxbench):

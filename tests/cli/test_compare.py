@@ -72,7 +72,7 @@ def test_the_examples_of_the_page(ptxbench, tmp_path, import_path):
 def test_what_cannot_be_read_is_said(ptxbench, tmp_path):
     (tmp_path / "empty").mkdir()
     assert "holds no run" in ptxbench("compare", "empty", "empty", code=2).stderr
-    assert "is not a run directory" in ptxbench("compare", "none", "none", code=2).stderr
+    assert "there is no folder none" in ptxbench("compare", "none", "none", code=2).stderr
 
 
 def test_help_shows_how_it_is_used(ptxbench):

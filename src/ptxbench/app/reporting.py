@@ -23,6 +23,8 @@ FORMATS = ("table", "csv", "json", "markdown")
 NEED_NO_RUN = {"exposure", "throughput"}
 """Kinds that have something to say without a run."""
 
+_WHERE_RUNS_ARE = "give the --out of ptxbench run, or the folder that ptxbench quickstart names"
+
 
 @dataclass(frozen=True)
 class Written:
@@ -116,13 +118,19 @@ def _check_formats(formats: Sequence[str], tables: bool, figures: bool) -> None:
 
 
 def runs_in(folder: Path) -> list[Path]:
-    """Return the run directories that a folder stands for; the folder itself when it is one, or is not there."""
-    if (folder / MANIFEST_NAME).exists() or not folder.is_dir():
+    """Return the run directories that a folder stands for; the folder itself when it is one.
+
+    Raises ``UsageError`` for what is no folder and for a folder that holds no run.
+    """
+    if not folder.is_dir():
+        what = f"{folder} is a file and no run directory" if folder.exists() else f"there is no folder {folder}"
+        raise UsageError(what, next_step=_WHERE_RUNS_ARE)
+    if (folder / MANIFEST_NAME).exists():
         return [folder]
     runs = sorted(path.parent for path in folder.glob(f"*/{MANIFEST_NAME}"))
     if not runs:
         raise UsageError(
             f"{folder} holds no run: neither it nor a folder in it has a {MANIFEST_NAME}",
-            next_step="give the --out of ptxbench run, or the folder that ptxbench quickstart names",
+            next_step=_WHERE_RUNS_ARE,
         )
     return runs

@@ -9,6 +9,7 @@ import typer
 
 from ptxbench.cli.console import print_json, progress, say, wants_json, write_out
 from ptxbench.core.atomic import write_atomic
+from ptxbench.core.errors import UsageError
 
 if TYPE_CHECKING:
     from ptxbench.packs import Library
@@ -205,6 +206,8 @@ def register(application: typer.Typer) -> None:
 def _library(data: Path | None) -> Library:
     from ptxbench.packs.loading import DATA, load
 
+    if data is not None and not data.is_dir():
+        raise UsageError(f"there is no folder {data}", next_step="name a folder of pack data, or leave --data out")
     return load(data or DATA)
 
 

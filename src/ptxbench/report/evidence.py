@@ -45,13 +45,14 @@ class Evidence(BaseModel):
 
 def read_evidence(path: Path) -> Evidence:
     """Return an evidence file. Raises ``UsageError`` for a file that is none."""
+    step = "give run directories, or files such as those in evidence/"
     try:
         content: Any = json.loads(path.read_text(encoding="utf-8"))
         return Evidence.model_validate({"name": path.stem, **content})
     except FileNotFoundError:
-        raise UsageError(f"there is no file {path}") from None
+        raise UsageError(f"there is no file {path}", next_step=step) from None
     except (OSError, TypeError, ValueError, ValidationError):
         raise UsageError(
             f"{path} is no evidence file (command, commit, date, machine, figures)",
-            next_step="give run directories, or files such as those in evidence/",
+            next_step=step,
         ) from None

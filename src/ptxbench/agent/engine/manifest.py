@@ -231,7 +231,10 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         return Manifest.model_validate_json(path.read_bytes())
     except FileNotFoundError:
-        raise UsageError(f"{folder} is not a run directory: it holds no {MANIFEST_NAME}") from None
+        raise UsageError(
+            f"{folder} is not a run directory: it holds no {MANIFEST_NAME}",
+            next_step="give the --out of ptxbench run, or the folder that ptxbench quickstart names",
+        ) from None
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"])) or "file"
