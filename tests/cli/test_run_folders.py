@@ -49,3 +49,20 @@ def test_a_dry_run_looks_into_the_same_folder(ptxbench, endpoint):
     command = (*COMMAND, "--base-url", endpoint.url, "--seed", "4")
     ptxbench(*command)
     assert f"1 trajectory, 1 turn, 1 of them done, kept in runs/{NAME}-seed-4" in ptxbench(*command, "--dry-run").stdout
+
+
+def test_a_damaged_directory_says_what_can_be_done_and_that_can_be_done(ptxbench, endpoint, tmp_path):
+    endpoint.text = "```python\ndef run(X, Y):\n    Y[:] = 0\n```\n"
+    command = (*COMMAND, "--base-url", endpoint.url, "--out", "r")
+    ptxbench(*command)
+    journal = tmp_path / "r" / "journal.jsonl"
+    whole = journal.read_bytes()
+    lines = len(whole.splitlines())
+    journal.write_bytes(whole + b"garbage\n")
+    for told in (ptxbench(*command, code=3), ptxbench("report", "r", code=3)):
+        assert f":{lines + 1} is not a JSON line" in told.stderr and "remove that line and all behind it" in told.stderr
+    journal.write_bytes(whole[: whole.rindex(b"\n", 0, -1) + 1])
+    assert "1 of 1 turns evaluated, 1 of them now" in ptxbench(*command).stdout and len(endpoint.bodies) == 1
+    (tmp_path / "r" / "store").rename(tmp_path / "elsewhere")
+    lost = ptxbench("report", "r", code=3).stderr
+    assert "error: r/store has lost sha256:" in lost and "next: restore the run's directory from a copy" in lost

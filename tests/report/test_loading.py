@@ -62,8 +62,9 @@ def test_a_torn_last_line_is_no_damage(folder):
 @pytest.mark.parametrize("line", ["{", "[]", '{"kind": "unheard"}', '{"kind": "turn"}'])
 def test_a_damaged_journal_is_an_error_with_its_line(folder, line):
     (folder / "journal.jsonl").write_text(line + "\n")
-    with pytest.raises(StorageError, match=r"journal\.jsonl:1"):
+    with pytest.raises(StorageError, match=r"journal\.jsonl:1") as raised:
         load_runs([folder])
+    assert "restore the file from a copy, or remove that line and all behind it" in (raised.value.next_step or "")
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path):
@@ -76,11 +77,15 @@ def test_a_run_named_twice_is_refused(folder):
         load_runs([folder, folder])
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"run": "r", "surprise": 1}'])
-def test_a_manifest_that_cannot_be_read_is_refused(tmp_path, text):
+@pytest.mark.parametrize(
+    ("text", "foreign"), [("", False), ("garbage", False), ('{"run": "r"', False), ("{}", True), ('{"run": "r", "new": 1}', True)]
+)
+def test_a_manifest_that_cannot_be_read_is_refused_and_only_a_whole_one_may_be_another_versions(tmp_path, text, foreign):
     (tmp_path / "run.json").write_text(text)
-    with pytest.raises(UsageError, match=r"run\.json cannot be read"):
+    with pytest.raises(UsageError, match=r"run\.json cannot be read") as raised:
         load_runs([tmp_path])
+    step = raised.value.next_step or ""
+    assert "restore the file from a copy" in step and ("another version" in step) == foreign
 
 
 @pytest.mark.parametrize("config", [{}, {"variants": ["plain"], "trajectories": "many", "turns": 3}, {"variants": None}])

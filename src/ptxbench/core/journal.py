@@ -14,6 +14,9 @@ from ptxbench.core.atomic import storage_error, sync_folder
 from ptxbench.core.canonical import canonical_json
 from ptxbench.core.errors import StorageError, UsageError
 
+MEND = "restore the file from a copy, or remove that line and all behind it: what they held is then done again"
+"""What can be done about a damaged journal: each of its lines stands without those behind it."""
+
 
 class Journal:
     """The single writer of one journal file.
@@ -110,7 +113,7 @@ def read_journal(path: Path) -> Iterator[dict[str, Any]]:
             try:
                 entry = json.loads(line)
             except (ValueError, RecursionError) as error:
-                raise StorageError(f"{path}:{number} is not a JSON line: {error}") from error
+                raise StorageError(f"{path}:{number} is not a JSON line: {error}", next_step=MEND) from error
             if not isinstance(entry, dict):
-                raise StorageError(f"{path}:{number} is not a JSON object")
+                raise StorageError(f"{path}:{number} is not a JSON object", next_step=MEND)
             yield entry

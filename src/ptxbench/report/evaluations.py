@@ -29,5 +29,8 @@ def resources_of(folders: Iterable[Path], turns: Sequence[Turn]) -> dict[str, Re
             except KeyError:
                 continue
             except ValidationError:
-                raise StorageError(f"{name} in the run's store is no evaluation of this version") from None
+                raise StorageError(
+                    f"{name} in the run's store is no evaluation of this version",
+                    next_step="use the version of ptxbench that wrote it",
+                ) from None
     return found

@@ -111,9 +111,13 @@ def _evaluation(store: ContentStore, digest: str) -> Evaluation:
     try:
         return Evaluation.model_validate_json(store.get(digest))
     except ValidationError:
-        raise StorageError(f"{digest} in the run's store is no evaluation of this version") from None
+        raise StorageError(
+            f"{digest} in the run's store is no evaluation of this version", next_step="use the version of ptxbench that wrote it"
+        ) from None
     except KeyError:
-        raise StorageError(f"the run's store has lost {digest}") from None
+        raise StorageError(
+            f"{store.root} has lost {digest}", next_step="restore the run's directory from a copy, or leave it out"
+        ) from None
 
 
 def _baseline(evaluation: Evaluation | None) -> str | None:

@@ -21,7 +21,7 @@ from ptxbench.agent.engine.places import Place
 from ptxbench.agent.models.message import Message, Reply, Usage
 from ptxbench.core.canonical import canonical_json, sha256
 from ptxbench.core.errors import StorageError
-from ptxbench.core.journal import Journal, read_journal
+from ptxbench.core.journal import MEND, Journal, read_journal
 from ptxbench.core.store import ContentStore
 from ptxbench.schema import Candidate, Evaluation, Record, Turn
 
@@ -112,7 +112,10 @@ def read_steps(folder: Path) -> list[Step]:
             steps.append(_STEP.validate_python(entry, strict=False))
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
-            raise StorageError(f"{path}:{number} is not a step of a run: {first['msg']}") from None
+            raise StorageError(
+                f"{path}:{number} is not a step of a run: {first['msg']}",
+                next_step=f"if another version of ptxbench wrote it, use that one; else {MEND}",
+            ) from None
     return steps
 
 

@@ -238,9 +238,12 @@ def read_manifest(folder: Path) -> Manifest:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"])) or "file"
-        raise UsageError(f"{path} cannot be read: {where}: {first['msg']}", next_step="it was written by another version") from None
+        step = "restore the file from a copy"
+        if first["type"] != "json_invalid":
+            step = f"if another version of ptxbench wrote it, use that one; else {step}"
+        raise UsageError(f"{path} cannot be read: {where}: {first['msg']}", next_step=step) from None
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+        raise UsageError(f"{path} cannot be read: {error.strerror}", next_step="check the folder and its permissions") from None
 
 
 def _accepted(field: str, was: Any, now: Any, turns_done: int) -> AcceptedChange:
