@@ -18,6 +18,8 @@ from ptxbench.toolchain.plan import STEPS, Plan
 
 _DEVICE_TEXT, _DEVICE_CODE = ("device_preprocess", "cicc"), ("ptxas", "fatbinary")
 _ASSEMBLER = Path(__file__).with_name("host_assembler.sh")
+_WRAPPER = """-wrapper '/bin/sh,-c,. "$PTXBENCH_ASSEMBLER",sh'"""
+"""Has g++ run all that it runs by the script. It takes the words apart at commas, so that the script's path is not one of them."""
 _TOOLS = dict.fromkeys(STEPS, "gcc") | {"front": "cudafe++", "cicc": "cicc", "ptxas": "ptxas", "fatbinary": "fatbinary"}
 
 
@@ -148,7 +150,7 @@ def _run_halves(
     front_failed, device_failed, host_ended = _Stop(given_up), _Stop(given_up), _Stop(given_up)
     gcc = _GCC.match(plan.commands["host_compile"])
     if gcc is not None:
-        late = f"{gcc[0]}-wrapper /bin/sh,{_ASSEMBLER} {plan.commands['host_compile'][gcc.end() :]}"
+        late = f"{gcc[0]}{_WRAPPER} {plan.commands['host_compile'][gcc.end() :]}"
         runner.commands = {**plan.commands, "host_compile": late}
     stub_complete, device_ended = threading.Event(), threading.Event()
 
@@ -162,7 +164,9 @@ def _run_halves(
         try:
             if not runner.run(("host_preprocess", "front"), given_up):
                 front_failed.set()
-            elif runner.run(("host_compile",), device_failed, PTXBENCH_DEVICE_CODE=str(_gate(plan))):
+            elif runner.run(
+                ("host_compile",), device_failed, PTXBENCH_DEVICE_CODE=str(_gate(plan)), PTXBENCH_ASSEMBLER=str(_ASSEMBLER)
+            ):
                 # The object holds the device code, so that the other half has ended well.
                 linked = runner.run(("link",), given_up)
         finally:

@@ -10,7 +10,8 @@ from ptxbench.toolchain.command import SOURCES
 from ptxbench.toolchain.headers import SLIM_FOLDER
 from ptxbench.toolchain.tools import HostToolchain, Toolchain
 
-_ABSOLUTE = re.compile(r"(?<![\w.:/])/(?:[\w.+@=-]+/)+[\w.+@=-]*")
+_START, _REST = r"(?<![\w.:/])", r"(?:[\w.+@=-]+/+)*[\w.+@=-]*"
+_ABSOLUTE = r"/(?:[\w.+@=-]+/)+[\w.+@=-]*"
 
 
 class RecordPaths:
@@ -21,6 +22,9 @@ class RecordPaths:
         if isinstance(tools, Toolchain):
             roots += [tools.root / "include" / "cccl", tools.root / "include", tools.root]
         self._roots = tuple(str(root) + "/" for root in roots)
+        # A folder of ours may have a name with a space in it, which no pattern of paths in a text would take.
+        ours = "|".join(map(re.escape, self._roots))
+        self._absolute = re.compile(f"{_START}(?:(?:{ours}){_REST}|{_ABSOLUTE})")
 
     def relative(self, path: str) -> str:
         """Return ``kernel.cu`` for a candidate's file, ``tvm/ffi/error.h`` for a tool's header, ``c++/12/vector`` for others."""
@@ -35,7 +39,7 @@ class RecordPaths:
 
     def scrub(self, text: str) -> str:
         """Return the text with every absolute path in it made relative, and characters that a terminal obeys spelled out."""
-        return spelled_out(_ABSOLUTE.sub(lambda match: self.relative(match[0]), text))
+        return spelled_out(self._absolute.sub(lambda match: self.relative(match[0]), text))
 
 
 def spelled_out(text: str) -> str:
