@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from ptxbench.agent.engine.manifest import read_manifest
@@ -66,3 +69,17 @@ def test_a_damaged_directory_says_what_can_be_done_and_that_can_be_done(ptxbench
     (tmp_path / "r" / "store").rename(tmp_path / "elsewhere")
     lost = ptxbench("report", "r", code=3).stderr
     assert "error: r/store has lost sha256:" in lost and "next: restore the run's directory from a copy" in lost
+
+
+def test_the_command_that_is_named_at_the_end_can_be_pasted_from_any_folder(endpoint, tmp_path, build_cache, import_path):
+    own = tmp_path / "my tools" / "judge"
+    own.parent.mkdir()
+    own.write_text(f"#!{sys.executable}\nfrom ptxbench.cli import main\nmain()\n")
+    own.chmod(0o755)
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PTXBENCH_CACHE_DIR": str(build_cache), "PYTHONPATH": import_path}
+    command = [str(own), *COMMAND, "--base-url", endpoint.url, "--out", "it's one"]
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    see = done.stderr.splitlines()[-1].removeprefix("see: ")
+    report = subprocess.run(["sh", "-c", see], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
+    assert report.returncode == 0 and "1 no_code" in report.stdout, see + report.stdout + report.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import sys
 import traceback
@@ -123,8 +124,8 @@ def show_fault() -> None:
 
 
 def own_name() -> str:
-    """Return how this command can be called again from here: by name when it is on PATH, else as it was called."""
-    return "ptxbench" if shutil.which("ptxbench") or not os.access(sys.argv[0], os.X_OK) else sys.argv[0]
+    """Return how a shell can call this command again from here: by name when it is on PATH, else as it was called."""
+    return "ptxbench" if shutil.which("ptxbench") or not os.access(sys.argv[0], os.X_OK) else shlex.quote(sys.argv[0])
 
 
 def colored(text: str, style: str, stream: TextIO | None = None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -52,5 +53,6 @@ def register(application: typer.Typer) -> None:
             say(result.report.rstrip())
             say()
             say(result.conclusion)
-            say(f"kept in {result.folder}; next: {own_name()} report {result.folder} --json")
+            folder = shlex.quote(result.folder)
+            say(f"kept in {folder}; next: {own_name()} report {folder} --html page.html")
         raise typer.Exit(0 if result.ok else 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -90,7 +91,7 @@ def _say(answer: RunSummary | SweepSummary, summaries: Sequence[RunSummary], fol
         say("all answers are kept; once the fault is mended, the same command goes on from there")
     if answer.paused_by:
         say(f"stopped: {answer.paused_by}; all answers are kept, and the same command with a higher cap goes on")
-    progress(f"see: {own_name()} report {folder}")
+    progress(f"see: {own_name()} report {shlex.quote(str(folder))}")
 
 
 def say_pace(pace: Pace, where: str) -> None:

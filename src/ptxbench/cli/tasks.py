@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -127,7 +128,7 @@ def register(application: typer.Typer) -> None:
         for warning in imported.warnings:
             progress(f"warning: {warning}")
         progress(f"imported {_counted(len(imported.names), 'task')} from {source} to {out}")
-        progress(f"see: {own_name()} --suite {out} tasks list")
+        progress(f"see: {own_name()} --suite {shlex.quote(str(out))} tasks list")
 
     @group.command()
     def validate(
