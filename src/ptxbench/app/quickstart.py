@@ -32,6 +32,8 @@ class Part(Record):
     expected: tuple[str, ...]
     found: tuple[str, ...]
     """One line per turn: what its evaluation found."""
+    incident: str | None = None
+    """A fault of this machine that outlasted its repetitions: the turns behind it were not judged."""
 
     @staticmethod
     def as_recorded(turn: Turn, expected: str) -> bool:
@@ -60,6 +62,11 @@ class Quickstart(Record):
     report: str
     conclusion: str
 
+    @property
+    def exit_code(self) -> int:
+        """0 when all that can be decided here is as recorded, 3 when a fault of this machine left turns open, else 1."""
+        return 0 if self.ok else 3 if any(part.incident for part in self.parts) else 1
+
 
 def play(settings: Settings, out: Path | None, progress: Callable[[str], None], *, width: int | None = None) -> Quickstart:
     """Play both recordings into ``out`` and report, in a table of ``width`` characters (None: the terminal's).
@@ -75,7 +82,13 @@ def play(settings: Settings, out: Path | None, progress: Callable[[str], None], 
         parts.append(_play_part(settings, folder, name, recording, progress))
     gemm, cpu = parts
     ok = all(part.ok for part in parts)
-    if not ok:
+    incident = next((part.incident for part in parts if part.incident), None)
+    if incident:
+        conclusion = (
+            f"A fault of this machine, not of a kernel, kept turns from being judged: {incident}. ptxbench doctor says what is "
+            "missing or broken here; once that is mended, quickstart plays them all."
+        )
+    elif not ok:
         conclusion = "Something did not come out as recorded: see the turns above, and ptxbench doctor."
     elif gemm.decided:
         conclusion = "Everything came out as recorded, the GPU kernels to their verdict."
@@ -111,7 +124,7 @@ def _play_part(settings: Settings, folder: Path, name: str, recording_name: str,
         trajectories=1,
         turns=len(recording.turn),
     )
-    run_benchmark(config, out=folder / name, suite_paths=(), settings=settings, progress=watch)
+    summary = run_benchmark(config, out=folder / name, suite_paths=(), settings=settings, progress=watch)
     turns.sort(key=lambda turn: turn.turn)
     store = ContentStore(folder / name / STORE_NAME)
     device = next((turn.key.device for turn in turns if turn.key.device), None)
@@ -122,6 +135,7 @@ def _play_part(settings: Settings, folder: Path, name: str, recording_name: str,
         turns=tuple(turns),
         expected=tuple(turn.expect for turn in recording.turn),
         found=tuple(_found(store, turn) for turn in turns),
+        incident=next((stopped.reason for stopped in summary.incomplete), None),
     )
 
 

@@ -27,7 +27,7 @@ def register(application: typer.Typer) -> None:
 
         First the GEMM of the benchmark for Hopper. Without a GPU its kernels are judged as far as that goes (policy, compilation,
         resources, static census), and a CPU task then shows the same loop to a full verdict. Exits 0 when all that can be decided
-        here is as recorded.
+        here is as recorded, 3 when a fault of this machine kept kernels from being judged.
         """
         as_json = wants_json(json)
         from ptxbench.app.machine import machine_settings
@@ -45,14 +45,17 @@ def register(application: typer.Typer) -> None:
         else:
             for part in result.parts:
                 say(colored(f"{part.task} on {part.arch} ({part.backend})", "bold"))
-                for turn, expected, found in zip(part.turns, part.expected, part.found, strict=True):
+                # An incident leaves the last turns unplayed.
+                for turn, expected, found in zip(part.turns, part.expected, part.found, strict=False):
                     say(f"  turn {turn.turn}: {verdict_text(turn)}  [{mark(turn, expected)}]")
                     if found:
                         say(f"    {found}")
+                if part.incident:
+                    say(f"  turn {len(part.turns)}: {colored('not judged', 'red')}: {part.incident}")
             say()
             say(result.report.rstrip())
             say()
             say(result.conclusion)
             folder = shlex.quote(result.folder)
             say(f"kept in {folder}; next: {own_name()} report {folder} --html page.html")
-        raise typer.Exit(0 if result.ok else 1)
+        raise typer.Exit(result.exit_code)
