@@ -9,6 +9,9 @@ from pydantic import Field
 from ptxbench.agent.models.message import Usage
 from ptxbench.schema import Record
 
+FOR_THIS_CALL = "for this call"
+"""Stands in what is said of a cap that the next call begins anew, and of no other."""
+
 
 class Caps(Record):
     """Limits of a run, or of a whole sweep; None: no limit. What earlier calls used counts, except for ``turns_now``."""
@@ -36,12 +39,14 @@ class Spending:
         """Return which cap forbids another request, None when none does."""
         caps = self.caps
         if caps.turns_now is not None and self.requests >= caps.turns_now:
-            return f"the cap of {caps.turns_now} turns for this call is reached"
+            turns = "1 turn" if caps.turns_now == 1 else f"{caps.turns_now} turns"
+            return f"the cap of {turns} {FOR_THIS_CALL} is reached"
         if caps.total_tokens is not None:
             if self._uncounted:
                 return "the token cap cannot be kept: the endpoint does not say how many tokens its replies took"
             if self.tokens >= caps.total_tokens:
-                return f"the cap of {caps.total_tokens} tokens is reached ({self.tokens} used)"
+                tokens = "1 token" if caps.total_tokens == 1 else f"{caps.total_tokens} tokens"
+                return f"the cap of {tokens} is reached ({self.tokens} used)"
         if caps.cost_usd is not None:
             if self._unpriced:
                 return "the cost cap cannot be kept: what a reply cost is unknown (name the model's price with --prices)"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ptxbench.cli.console import print_json, progress, say, wants_json
+from ptxbench.cli.console import own_name, print_json, progress, say, wants_json
 
 
 def register(application: typer.Typer) -> None:
@@ -50,4 +51,4 @@ def register(application: typer.Typer) -> None:
             say(f"{shortened} trajectories end before turn {turns}; what is missing counts as not reached")
         if lost:
             say(f"{lost} turns are missing inside trajectories; their runs are incomplete")
-        progress(f"next: ptxbench report {out}")
+        progress(f"next: {own_name()} report {shlex.quote(str(out))}")

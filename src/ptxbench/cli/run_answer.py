@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ptxbench.agent.engine.places import TaskSource
 from ptxbench.agent.engine.run import RunSummary
-from ptxbench.agent.spending import Caps
+from ptxbench.agent.spending import FOR_THIS_CALL, Caps
 from ptxbench.app.jobs import Job
 from ptxbench.app.machine import machine_settings
 from ptxbench.app.rehearsal import Assumptions, DryCell, Rehearsal, rehearse
@@ -90,7 +90,8 @@ def _say(answer: RunSummary | SweepSummary, summaries: Sequence[RunSummary], fol
     if any(summary.incomplete for summary in summaries):
         say("all answers are kept; once the fault is mended, the same command goes on from there")
     if answer.paused_by:
-        say(f"stopped: {answer.paused_by}; all answers are kept, and the same command with a higher cap goes on")
+        higher = "" if FOR_THIS_CALL in answer.paused_by else " with a higher cap"
+        say(f"stopped: {answer.paused_by}; all answers are kept, and the same command{higher} goes on")
     progress(f"see: {own_name()} report {shlex.quote(str(folder))}")
 
 
