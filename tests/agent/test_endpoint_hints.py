@@ -30,15 +30,15 @@ def test_a_404_at_an_address_with_a_version_does_not(chat, server, path):
 
 @pytest.mark.parametrize("status", [401, 403])
 @pytest.mark.parametrize(
-    ("variable", "named"),
+    ("variable", "step"),
     [
-        ("OPENAI_API_KEY", "OPENAI_API_KEY"),
-        ("PTXBENCH_MODEL_KEY", "PTXBENCH_MODEL_KEY"),
-        (None, "OPENAI_API_KEY"),
-        ("KEY_OF_A_PLAN", "the variable that the plan's key_variable names"),
+        ("OPENAI_API_KEY", "does OPENAI_API_KEY hold the right key?"),
+        ("PTXBENCH_MODEL_KEY", "does PTXBENCH_MODEL_KEY hold the right key?"),
+        (None, "OPENAI_API_KEY is not set: set it to the key"),
+        ("KEY_OF_A_PLAN", "does the variable that the plan's key_variable names hold the right key?"),
     ],
 )
-def test_a_refused_key_names_its_variable_and_never_the_key(chat, server, monkeypatch, status, variable, named):
+def test_a_refused_key_names_its_variable_and_never_the_key(chat, server, monkeypatch, status, variable, step):
     for name in ("OPENAI_API_KEY", "PTXBENCH_MODEL_KEY", "PTXBENCH_MODEL_URL"):
         monkeypatch.delenv(name, raising=False)
     if variable is not None:
@@ -55,8 +55,8 @@ def test_a_refused_key_names_its_variable_and_never_the_key(chat, server, monkey
 
     with pytest.raises(ModelError, match=f"HTTP {status}: no access") as caught:
         asyncio.run(go())
-    assert caught.value.message.endswith(f"; does {named} hold the right key?") and len(caught.value.message) < 500
-    assert caught.value.next_step == f"does {named} hold the right key?"
+    assert caught.value.message.endswith(f"; {step}") and len(caught.value.message) < 500
+    assert caught.value.next_step == step
     if variable is not None:
         assert chat.KEY not in str(caught.value.as_json()) and "KEY_OF_A_PLAN" not in caught.value.message
 

@@ -151,8 +151,15 @@ def test_a_directory_begun_on_a_device_is_rehearsed_elsewhere_by_naming_it(ptxbe
     manifest = json.loads(path.read_text())
     manifest["cells"][0]["key"]["device"] = "h200"
     path.write_text(json.dumps(manifest))
-    assert 'device: "h200", now null' in ptxbench(*command, "--dry-run", code=2).stderr
+    for asked in ((), ("--device", "h100")):
+        refused = ptxbench(*command, "--dry-run", *asked, code=2).stderr
+        assert 'device: "h200", now ' in refused and "next: use --device h200" in refused
     assert "4 turns (1 done)" in ptxbench(*command, "--dry-run", "--device", "h200").stdout
+    manifest["cells"][0]["key"]["device"] = None
+    path.write_text(json.dumps(manifest))
+    refused = ptxbench(*command, "--dry-run", "--device", "h200", code=2).stderr
+    assert 'device: null, now "h200"' in refused and "next: leave --device out" in refused
+    assert "4 turns (1 done)" in ptxbench(*command, "--dry-run").stdout
 
 
 def test_what_is_only_compiled_takes_compile_minutes_by_the_evidence_that_is_named(ptxbench):

@@ -132,7 +132,8 @@ def rehearse(
                 # An evaluator only tells here where candidates would be judged, which a prompt may name.
                 evaluator = evaluators.lend(item.task)
                 planned.append((item, evaluator, device if item.task.arch == arch else device_of(evaluator, item.task)))
-            check_directory(job, suite, [(item, where) for item, _, where in planned], accept_changes=accept_changes)
+            where_each = [(item, where) for item, _, where in planned]
+            check_directory(job, suite, where_each, device=device, accept_changes=accept_changes)
             for item, evaluator, where in planned:
                 cells += _cells(job, item, assumptions, evaluator, where)
     finally:

@@ -32,9 +32,15 @@ class OpenAICompatibleModel:
     """Asks one model of one endpoint. The key is held by the client only and is cut out of every text that comes back."""
 
     def __init__(
-        self, model: str, *, base_url: str | None, api_key: str, key_from: str = KEY_VARIABLE, retry: RetryPolicy | None = None
+        self,
+        model: str,
+        *,
+        base_url: str | None,
+        api_key: str,
+        key_from: str | None = KEY_VARIABLE,
+        retry: RetryPolicy | None = None,
     ) -> None:
-        """``key_from`` tells people where the key comes from, as the name of a variable, and never what it is."""
+        """``key_from`` tells people where the key comes from, as the name of a variable, and never what it is; None: no key."""
         self.model = model
         self.name = f"openai/{model}"
         self._secrets = Secrets(api_key, base_url)
@@ -69,7 +75,7 @@ class OpenAICompatibleModel:
             raise UsageError("the endpoint's key holds characters that no key has", next_step="set the variable again")
         # A plan's own variable is not named, for the same reason as above.
         key_from = "the variable that the plan's key_variable names" if key_variable is not None else variable
-        return cls(model, base_url=url, api_key=key or "none", key_from=key_from)
+        return cls(model, base_url=url, api_key=key or "none", key_from=key_from if key else None)
 
     def __repr__(self) -> str:
         return f"OpenAICompatibleModel({self.model!r})"
@@ -172,6 +178,8 @@ class OpenAICompatibleModel:
     def _doubt(self, status: int) -> str | None:
         """Return the question that a refusal raises about how the endpoint was named."""
         if status in (401, 403):
+            if self._key_from is None:
+                return f"{KEY_VARIABLE} is not set: set it to the key"
             return f"does {self._key_from} hold the right key?"
         if status == 404 and not has_version(self._client.base_url.path):
             return "is the address right (does it end in /v1?)"
