@@ -39,7 +39,7 @@ def test_a_page_of_a_judged_run_holds_its_source_and_names_its_file(run_folder, 
     html = tmp_path / "results.html"
     done = report(run_folder, "--html", html)
     assert (done.returncode, done.stdout) == (0, f"{html}\n"), done.stderr
-    assert "2 turns of 1 runs" in done.stderr
+    assert "2 turns of 1 run in " in done.stderr
     text = html.read_text(encoding="utf-8")
     assert text.startswith("<!doctype html>") and "http" not in text.replace("http://www.w3.org/2000/svg", "").replace(
         "http-equiv", ""

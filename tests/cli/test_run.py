@@ -81,8 +81,8 @@ def test_every_option_is_sent_and_recorded(ptxbench, endpoint, tmp_path):
 @pytest.mark.parametrize(
     ("option", "told"),
     [
-        (("--guidance", "g"), "no pack has the guidance 'g'"),
-        (("--arm", "wrappers"), "no pack has the arm 'wrappers'"),
+        (("--guidance", "g"), "--guidance g chooses from a pack, and the prompts of these tasks carry none"),
+        (("--arm", "wrappers"), "--arm wrappers chooses from a pack, and the prompts of these tasks carry none"),
         (("--pack", "nope"), "unknown pack 'nope'"),
         (("--pack", "hopper"), "the pack hopper is for cuda on sm_90a, and cpu_softmax_n1024"),
         (("--variants", "nope"), "unknown prompt variant 'nope'"),

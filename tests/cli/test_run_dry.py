@@ -67,6 +67,7 @@ def test_a_dry_run_accepts_other_versions_where_the_run_would_and_records_nothin
 def test_a_dry_run_for_people_says_what_is_assumed(ptxbench):
     told = ptxbench("run", *TASK, "--model", "openai/gpt-5-mini", "--dry-run").stdout
     assert "1 cell, 4 trajectories, 32 turns (0 done)" in told and "Nothing was asked" in told
+    assert "judge: about 2.7 CPU minutes\n" in told, "a CPU task takes no minute of a GPU"
     assert "5 s of judging a turn" in told and "8000 tokens an answer" in told
     assert re.search(r"cost: about \d+\.\d\d USD", told) and "prices of 2026-" in told
 

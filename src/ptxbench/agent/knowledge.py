@@ -142,7 +142,7 @@ def check_conditions(config: RunConfig, found: Sequence[Knowledge | None]) -> No
     for name, value in (("arm", config.arm), ("guidance", config.guidance)):
         if value is not None:
             raise UsageError(
-                f"no pack has the {name} {value!r}: {name}s belong to a pack, and the prompts of these tasks carry none",
+                f"--{name} {value} chooses from a pack, and the prompts of these tasks carry none",
                 next_step=f"leave --{name} out",
             )
 

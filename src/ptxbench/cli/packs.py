@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ptxbench.cli.console import print_json, progress, say, wants_json, write_out
+from ptxbench.cli.counts import counted
 from ptxbench.core.atomic import write_atomic
 from ptxbench.core.errors import UsageError
 
@@ -118,7 +119,7 @@ def register(application: typer.Typer) -> None:
                 say(f"{finding.severity}: {finding.code}: {finding.where}: {finding.text}")
             for name, statuses in report.contracts.items():
                 known = ", ".join(f"{count} {status}" for status, count in statuses.items())
-                say(f"{name}: {report.wrappers[name]} wrappers; contracts: {known}")
+                say(f"{name}: {counted(report.wrappers[name], 'wrapper')}; contracts: {known}")
             errors = sum(finding.severity == "error" for finding in report.findings)
             say(f"{errors} errors, {len(report.findings) - errors} notes; lock: {report.lock}")
         raise typer.Exit(0 if report.ok else 1)
@@ -196,7 +197,7 @@ def register(application: typer.Typer) -> None:
         made = amalgamate(kernel, (*(include or []), INCLUDE))
         if out is not None:
             write_atomic(out, made.text.encode())
-            progress(f"wrote {out}: {kernel.name} and {len(made.headers)} headers")
+            progress(f"wrote {out}: {kernel.name} and {counted(len(made.headers), 'header')}")
         if as_json:
             print_json({"headers": list(made.headers), "text": made.text})
         elif out is None:

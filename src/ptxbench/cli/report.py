@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from ptxbench.cli.console import progress, say, wants_json, write_out
+from ptxbench.cli.counts import counted
 from ptxbench.core.errors import UsageError
 
 Directories = Annotated[
@@ -133,9 +134,9 @@ def _page(directories: list[Path], html: Path, sidecar: Path | None, *, as_json:
         print_json({name: str(value) if isinstance(value, Path) else value for name, value in asdict(made).items()})
     else:
         say(str(html))
-    progress(f"{made.turns} turns of {made.runs} runs in {made.size_bytes / 1e6:.1f} MB")
+    progress(f"{counted(made.turns, 'turn')} of {counted(made.runs, 'run')} in {made.size_bytes / 1e6:.1f} MB")
     if made.sidecar:
-        progress(f"all turns: {made.sidecar_pages} pages in {made.sidecar}, which the page links to")
+        progress(f"all turns: {counted(made.sidecar_pages, 'page')} in {made.sidecar}, which the page links to")
     elif not made.whole:
         progress("the page holds the best and the last turn of each trajectory; for all of them: --sidecar DIR")
 

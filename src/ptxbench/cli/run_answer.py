@@ -14,6 +14,7 @@ from ptxbench.app.machine import machine_settings
 from ptxbench.app.rehearsal import Assumptions, DryCell, Rehearsal, rehearse
 from ptxbench.app.running import SweepSummary, run_jobs
 from ptxbench.cli.console import GLOBALS, colored, own_name, print_json, progress, say
+from ptxbench.cli.counts import counted
 from ptxbench.cli.live import watching
 from ptxbench.core.durations import seconds_text
 from ptxbench.schema import Pace
@@ -132,14 +133,16 @@ def show_rehearsal(
         _say_cell(cell)
     say(
         colored(
-            f"{_some(len(found.cells), 'cell')}, {_trajectories(found)} ({found.turns_done} done)",
+            f"{counted(len(found.cells), 'cell')}, {_trajectories(found)} ({found.turns_done} done)",
             "bold",
         )
     )
     say(f"tokens: about {found.input_tokens:,} in, {found.output_tokens:,} out")
     minutes = {f"GPU minutes{f' on {device}' if device else ''}": found.gpu_minutes, "CPU minutes": found.cpu_minutes}
     minutes["compile minutes"] = found.compile_minutes
-    say("judge: about " + ", ".join(f"{value:.1f} {name}" for name, value in minutes.items() if value or name.startswith("GPU")))
+    judges = {cell.judge.upper() for cell in found.cells}
+    told = [f"{value:.1f} {name}" for name, value in minutes.items() if value or name.partition(" ")[0] in judges]
+    say(f"judge: about {', '.join(told)}")
     if device is not None:
         say(f"Prompts and minutes are those of a machine with {device}.")
     elsewhere = {cell.arch for cell in found.cells if device is not None and cell.shown_for == device}
@@ -176,11 +179,7 @@ def _say_cell(cell: DryCell) -> None:
 
 def _trajectories(planned: Rehearsal | DryCell) -> str:
     trajectories = "1 trajectory" if planned.trajectories == 1 else f"{planned.trajectories} trajectories"
-    return f"{trajectories}, {_some(planned.turns, 'turn')}"
-
-
-def _some(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
+    return f"{trajectories}, {counted(planned.turns, 'turn')}"
 
 
 def _usd(cost: float | None) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ptxbench.cli.console import GLOBALS, own_name, print_json, progress, say, wants_json
+from ptxbench.cli.counts import counted
 from ptxbench.cli.steps import steps
 from ptxbench.core.errors import UsageError
 
@@ -17,10 +18,6 @@ if TYPE_CHECKING:
     from ptxbench.suite import Suite
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _sizes(axes: Mapping[str, int]) -> str:
@@ -111,7 +108,7 @@ def register(application: typer.Typer) -> None:
         tasks = opened()
         written = list(export(tasks, folder, names=task, blobs=blobs))
         count = len(set(task)) if task else len(tasks.names)
-        progress(f"wrote {_counted(count, 'task')} ({_counted(len(written), 'file')}) to {folder}")
+        progress(f"wrote {counted(count, 'task')} ({counted(len(written), 'file')}) to {folder}")
 
     @group.command("import")
     def import_tasks(
@@ -127,7 +124,7 @@ def register(application: typer.Typer) -> None:
         imported = import_suite(source, out)
         for warning in imported.warnings:
             progress(f"warning: {warning}")
-        progress(f"imported {_counted(len(imported.names), 'task')} from {source} to {out}")
+        progress(f"imported {counted(len(imported.names), 'task')} from {source} to {out}")
         progress(f"see: {own_name()} --suite {shlex.quote(str(out))} tasks list")
 
     @group.command()
@@ -158,5 +155,5 @@ def register(application: typer.Typer) -> None:
         else:
             for finding in findings:
                 say(f"{finding.severity}: {finding.task}: {finding.text}")
-            say(f"{_counted(len(names), 'task')}, {_counted(len(findings), 'finding')}")
+            say(f"{counted(len(names), 'task')}, {counted(len(findings), 'finding')}")
         raise typer.Exit(1 if any(finding.severity == "error" for finding in findings) else 0)
