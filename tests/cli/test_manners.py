@@ -176,6 +176,38 @@ def test_ctrl_c_during_a_compilation_is_one_line(environment, tmp_path):
     assert (running.returncode, stdout, stderr) == (130, "", "interrupted\n")
 
 
+def judged(pid: int) -> bool:
+    """Whether a process has a judge that has a candidate's process."""
+    return any(children(judge) for judge in children(pid) if b"judge.serve" in Path(f"/proc/{judge}/cmdline").read_bytes())
+
+
+def children(pid: int) -> list[int]:
+    return [int(word) for task in Path(f"/proc/{pid}/task").iterdir() for word in (task / "children").read_text().split()]
+
+
+def waits_for_a_signal_to_be_taken(pid: int) -> bool:
+    fields = dict(line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return bool((int(fields["ShdPnd"], 16) | int(fields["SigPnd"], 16)) >> (signal.SIGINT - 1) & 1)
+
+
+def test_a_second_ctrl_c_while_a_kernel_is_judged_changes_nothing(environment, tmp_path):
+    (tmp_path / "endless.py").write_text("def run(X, Y):\n    while True:\n        pass\n")
+    running = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTIBLE, "eval", "endless.py", "--task", "cpu_softmax_n1024"],
+        env=environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    while not judged(running.pid):
+        assert running.poll() is None, running.communicate()
+        os.sched_yield()
+    running.send_signal(signal.SIGINT)
+    while waits_for_a_signal_to_be_taken(running.pid):
+        os.sched_yield()
+    running.send_signal(signal.SIGINT)
+    stdout, stderr = running.communicate(timeout=60)
+    assert (running.returncode, stdout) == (130, "")
+    assert stderr == "evaluating endless.py on cpu_softmax_n1024\ninterrupted\n"
+
+
 def test_a_fault_of_ours_never_blames_the_candidate(environment, tmp_path):
     (tmp_path / "broken.py").write_text(
         "import sys\nimport ptxbench.app.doctor as doctor\nfrom ptxbench.cli import main\n"

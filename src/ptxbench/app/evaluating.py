@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import get_args
@@ -10,6 +9,7 @@ from typing import get_args
 from ptxbench import arch as architectures
 from ptxbench.app.suites import open_suite
 from ptxbench.core.errors import UsageError
+from ptxbench.core.interruption import run_interruptible
 from ptxbench.core.settings import Settings
 from ptxbench.evaluate import Checks, EvaluateOptions, choose
 from ptxbench.schema import Blame, Checker, Evaluation, Language, Outcome, Profile, ProofMethod
@@ -82,7 +82,7 @@ def evaluate_file(
         finally:
             await evaluator.close()
 
-    return asyncio.run(evaluate())
+    return run_interruptible(evaluate())
 
 
 def _known(checkers: Sequence[str] | None, workload: str | None, backend: str | None) -> tuple[Checker, ...]:

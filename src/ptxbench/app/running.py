@@ -18,6 +18,7 @@ from ptxbench.app.evaluators import Evaluators
 from ptxbench.app.jobs import Job
 from ptxbench.app.suites import open_suite
 from ptxbench.core.errors import PtxbenchError
+from ptxbench.core.interruption import run_interruptible
 from ptxbench.core.settings import Settings
 from ptxbench.schema import Record
 
@@ -93,7 +94,7 @@ def run_jobs(
                 "answers are asked and paid for, and kernels are only compiled"
             )
 
-    return asyncio.run(_run_jobs(jobs, suite, evaluators, Spending(caps), accept_changes, progress, begin))
+    return run_interruptible(_run_jobs(jobs, suite, evaluators, Spending(caps), accept_changes, progress, begin))
 
 
 async def _run_jobs(

@@ -25,18 +25,26 @@ def main() -> None:
         show_error(error)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
+        _hear_no_more()
         progress(GLOBALS.when_interrupted)
         sys.exit(INTERRUPTED)
     except SystemExit as leaving:
         if leaving.code == INTERRUPTED:
+            _hear_no_more()
             progress(GLOBALS.when_interrupted)
         raise
     except Exception as error:  # noqa: BLE001 - the outermost boundary: Python's own exit code, 1, would blame the candidate
         if _began_with_an_interrupt(error):
+            _hear_no_more()
             progress(GLOBALS.when_interrupted)
             sys.exit(INTERRUPTED)
         show_fault()
         sys.exit(InfrastructureError.exit_code)
+
+
+def _hear_no_more() -> None:
+    """Let a further Ctrl-C pass: the command ends already."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _began_with_an_interrupt(error: BaseException | None) -> bool:
