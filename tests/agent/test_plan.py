@@ -109,6 +109,30 @@ def test_what_is_wrong_with_a_plan_is_named(read, text, told):
     assert told in raised.value.message and raised.value.next_step
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "[sweep]\nmodels = [{name = 'm', api_key = 'sk-123'}]\ntasks = ['a']\n",
+            "sweep.models.0.api_key: a plan holds no key; key_variable beside a model's name says which environment variable does",
+        ),
+        (
+            "[sweep]\nmodels = [{name = 'm', base_ulr = 'u'}]\ntasks = ['a']\n",
+            "sweep.models.0.base_ulr: unknown key (did you mean base_url?)",
+        ),
+        ("[sweep]\nmodels = [3]\ntasks = ['a']\n", "sweep.models.0: a model is its name or a table with one"),
+        (SWEEP + "[rules]\nmax_tokens = 3\n", "rules.max_tokens: unknown key here (max_tokens stands under [sampling])"),
+        (SWEEP + "[rules]\nprofile = 'paper'\n", "rules.profile: unknown key (did you mean protocol?)"),
+        (SWEEP + "[caps]\nmax_cost = 3\n", "caps.max_cost: unknown key (did you mean cost_usd?)"),
+        (SWEEP + "[rules]\nquux = 3\n", "rules.quux: unknown key"),
+    ],
+)
+def test_one_fault_is_told_once_and_nothing_beside_it_is_guessed(read, text, told):
+    with pytest.raises(UsageError) as raised:
+        read(text)
+    assert raised.value.message.partition(".toml: ")[2] == told
+
+
 def test_every_fault_is_told_at_once(read):
     with pytest.raises(UsageError) as raised:
         read(SWEEP + "x = 1\n[rules]\nturns = 0\n")

@@ -6,9 +6,10 @@ import json
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError, field_validator, model_validator
 
@@ -17,8 +18,11 @@ from ptxbench.agent.feedback import FeedbackProfile
 from ptxbench.agent.models.message import Sampling
 from ptxbench.agent.models.secrets import check_variable
 from ptxbench.agent.spending import Caps
-from ptxbench.core.errors import UsageError, nearest
+from ptxbench.core.errors import UsageError
 from ptxbench.schema import Language, Profile, Record
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 NONE = "none"
 """Stands in ``packs`` for cells without a pack, and in ``guidance`` for cells without any, beside those with one."""
@@ -173,19 +177,39 @@ def read_plan(path: Path) -> RunPlan:
         # By way of JSON, for types as TOML has them: no number out of a text, no count out of a truth.
         return RunPlan.model_validate_json(json.dumps(data, default=str), strict=True)
     except ValidationError as error:
-        faults = dict.fromkeys(_fault(one["loc"], one["type"], one["msg"]) for one in error.errors(include_url=False))
+        faults = dict.fromkeys(
+            _fault(one["loc"], one["type"], one["msg"]) for one in error.errors(include_url=False) if not _follows(one)
+        )
         raise UsageError(f"{path}: {'; '.join(faults)}", next_step=_SEE) from None
 
 
 _SEE = "see docs/running.md and examples/plans/ for the form"
 
 
+_TABLES: dict[str, type[BaseModel]] = {"sweep": Sweep, "rules": Rules, "sampling": Sampling, "caps": Caps}
+"""A plan's tables by the names that they have there."""
+
+_SPELLED = {"profile": "protocol", "max_cost": "cost_usd", "max_total_tokens": "total_tokens", "max_turns_now": "turns_now"}
+"""What an option or a record calls a key that has another name here."""
+
+_KEYS = frozenset({"api_key", "apikey", "key"})
+"""Where people put the key itself."""
+
+
+def _follows(error: ErrorDetails) -> bool:
+    """Return whether an error only repeats another: a table is no name, and a list whose items are wrong is not empty."""
+    given = error["input"]
+    if error["type"] == "too_short":
+        return bool(given)
+    return error["loc"][-1:] == ("str" if isinstance(given, dict) else "ModelChoice",)
+
+
 def _fault(where: tuple[int | str, ...], kind: str, message: str) -> str:
     place = ".".join(str(part) for part in where if part not in ("str", "ModelChoice"))
     if kind == "extra_forbidden":
-        known = _keys_beside(where)
-        close = nearest(str(where[-1]), known, 1)
-        return f"{place}: unknown key" + (f" (did you mean {close[0]}?)" if close else "")
+        return f"{place}: {_unknown(where)}"
+    if where[-1:] == ("str",) and where[:2] == ("sweep", "models"):
+        return f"{place}: a model is its name or a table with one"
     if kind == "missing":
         return f"{place}: is missing"
     if kind == "too_short":
@@ -193,16 +217,23 @@ def _fault(where: tuple[int | str, ...], kind: str, message: str) -> str:
     return f"{place or 'plan'}: {message.removeprefix('Value error, ')}"
 
 
+def _unknown(where: tuple[int | str, ...]) -> str:
+    """Return what is wrong with a key that is not known where it stands, and what it may have been meant to be."""
+    key, known = str(where[-1]), _keys_beside(where)
+    if key in _KEYS:
+        return "a plan holds no key; key_variable beside a model's name says which environment variable does"
+    meant = _SPELLED.get(key, key)
+    table = next((name for name, record in _TABLES.items() if meant in record.model_fields), None)
+    if table is not None and meant not in known:
+        return f"unknown key here ({meant} stands under [{table}])"
+    close = [meant] if meant in known else get_close_matches(key, known, n=1, cutoff=0.5)
+    return "unknown key" + (f" (did you mean {close[0]}?)" if close else "")
+
+
 def _keys_beside(where: tuple[int | str, ...]) -> list[str]:
     """Return the keys that are known where an unknown one stands."""
     record: type[BaseModel] = RunPlan
-    inner: dict[str, type[BaseModel]] = {
-        "sweep": Sweep,
-        "rules": Rules,
-        "sampling": Sampling,
-        "caps": Caps,
-        "ModelChoice": ModelChoice,
-    }
+    inner = _TABLES | {"ModelChoice": ModelChoice}
     for part in where[:-1]:
         record = inner.get(str(part), record)
     return list(record.model_fields)
