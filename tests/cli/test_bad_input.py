@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -156,6 +157,16 @@ def test_an_unwritable_cache_is_named(ptxbench):
     (ptxbench.folder / "file").write_text("")
     done = ptxbench("compile", "k.cu", PTXBENCH_CACHE_DIR=str(ptxbench.folder / "file" / "cache"))
     one_error(done, 3, "PTXBENCH_CACHE_DIR")
+
+
+def test_a_run_directory_that_cannot_be_made_is_a_fault_of_the_machine_and_nothing_is_asked(ptxbench):
+    (ptxbench.folder / "replies.jsonl").write_text(json.dumps({"turn": 0, "text": "I do not know."}) + "\n")
+    command = ("run", "--task", "cpu_softmax_n1024", "--model", "replay/replies.jsonl", "--out", "/proc/none/r")
+    done = ptxbench(*command)
+    one_error(done, 3, "/proc/none/r", "next: ")
+    assert "asking the model" not in done.stderr
+    codes = re.findall(r"^\| (\d) \| (.*) \|$", (Path(__file__).parents[2] / "docs" / "running.md").read_text(), re.M)
+    assert [code for code, means in codes if "cannot be written" in means] == ["3"]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small tmpfs needs root")

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from ptxbench.suite import load
+
 ROOT = Path(__file__).parents[2]
 IMPORT_PATH = os.pathsep.join(filter(None, (str(Path(__file__).parents[2] / "src"), os.environ.get("PYTHONPATH"))))
 """This source tree, and whatever the tests themselves import from."""
@@ -41,6 +43,12 @@ def test_the_kernels_of_the_page_are_judged_as_it_says(tmp_path, build_cache, la
     assert (evaluation["outcome"], done.returncode) == (outcome, code), done.stdout[-3000:] + done.stderr
     if label == "cuda":
         assert evaluation["proof"]["status"] == "absent" and evaluation["build"]["ok"]
+
+
+def test_the_readme_names_a_workload_that_there_is_and_that_is_not_the_default():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (selector,) = re.findall(r"--task (\S+@\S+)", readme)
+    assert load().task(selector).workload != load().task(selector.partition("@")[0]).workload
 
 
 RUNNING = (ROOT / "docs" / "running.md").read_text(encoding="utf-8")

@@ -60,7 +60,9 @@ def play_jobs(
     if as_json:
         print_json(answer)
     else:
-        _say(answer, summaries, folder)
+        _say(answer, summaries)
+        if not quiet:
+            progress(f"see: {own_name()} report {shlex.quote(str(folder))}")
     return answer.exit_code
 
 
@@ -76,7 +78,7 @@ def _sweep(plan: str, folder: Path, summaries: Sequence[RunSummary]) -> SweepSum
     )
 
 
-def _say(answer: RunSummary | SweepSummary, summaries: Sequence[RunSummary], folder: Path) -> None:
+def _say(answer: RunSummary | SweepSummary, summaries: Sequence[RunSummary]) -> None:
     say(f"{answer.evaluated_turns} of {answer.planned_turns} turns evaluated, {answer.new_turns} of them now")
     for summary in summaries:
         for stopped in summary.incomplete:
@@ -93,7 +95,6 @@ def _say(answer: RunSummary | SweepSummary, summaries: Sequence[RunSummary], fol
     if answer.paused_by:
         higher = "" if FOR_THIS_CALL in answer.paused_by else " with a higher cap"
         say(f"stopped: {answer.paused_by}; all answers are kept, and the same command{higher} goes on")
-    progress(f"see: {own_name()} report {shlex.quote(str(folder))}")
 
 
 def say_pace(pace: Pace, where: str) -> None:
