@@ -45,6 +45,21 @@ def test_an_unusable_file_is_refused_with_exit_code_2(tmp_path, content, wanted)
     assert refused.value.exit_code == 2 and refused.value.next_step and "\n" not in refused.value.message
 
 
+@pytest.mark.parametrize("name", ["g g.cu", "a::b.cu", "-o.cu", "a$b.cu", "é.cu", f"{'k' * 198}.cu"])
+def test_a_file_whose_name_no_build_takes_is_wrong_input_and_not_a_kernel_that_fails(tmp_path, name):
+    (tmp_path / name).write_text(KERNEL)
+    with pytest.raises(SourceError, match="may hold letters, digits and") as refused:
+        read_candidate(tmp_path / name, arch="sm_90a")
+    assert refused.value.exit_code == 2 and refused.value.next_step == "rename it, such as kernel.cu"
+
+
+def test_the_folder_of_a_kernel_may_have_any_name(tmp_path):
+    folder = tmp_path / "g :: g"
+    folder.mkdir()
+    (folder / "k.cu").write_text(KERNEL)
+    assert read_candidate(folder / "k.cu", arch="sm_90a").entry_point == "k.cu::run"
+
+
 def test_what_is_no_file_is_refused(tmp_path):
     (tmp_path / "folder.cu").mkdir()
     os.mkfifo(tmp_path / "pipe.cu")

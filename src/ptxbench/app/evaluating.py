@@ -13,6 +13,7 @@ from ptxbench.core.interruption import run_interruptible
 from ptxbench.core.settings import Settings
 from ptxbench.evaluate import Checks, EvaluateOptions, choose
 from ptxbench.schema import Blame, Checker, Evaluation, Language, Outcome, Profile, ProofMethod
+from ptxbench.schema.proof import ProofStatus
 from ptxbench.suite import Suite
 from ptxbench.suite.work import lightest
 from ptxbench.toolchain import Builder, read_candidate
@@ -20,6 +21,12 @@ from ptxbench.toolchain import Builder, read_candidate
 STAGES = ("build", "sanitize", "compare", "time", "prove", "debug")
 """Stages that may be asked for; a build is made in any case."""
 CHECKERS: tuple[Checker, ...] = get_args(Checker)
+_LACKING: dict[ProofStatus, str] = {
+    "absent": "no target instructions are in the binary",
+    "not_executed": "target instructions are in the binary, and those that the proof asks for did not execute",
+    "unknown": "which instructions executed was not counted (ptxbench doctor says whether this machine can)",
+}
+"""Why a proof does not hold."""
 
 
 def evaluate_file(
@@ -117,3 +124,15 @@ def exit_code(evaluation: Evaluation, *, require_proof: bool = False) -> int:
     if evaluation.outcome is None or (require_proof and proven != "qualified"):
         return 4
     return 0
+
+
+def lacking_proof(evaluation: Evaluation) -> str | None:
+    """Return, for people, that a required proof alone decides the exit code and why; None where it does not."""
+    code = exit_code(evaluation, require_proof=True)
+    if code == exit_code(evaluation):
+        return None
+    if not architectures.get(evaluation.arch).is_gpu:
+        why = f"{evaluation.task} is a CPU task, whose kernels have no target instructions"
+    else:
+        why = _LACKING[evaluation.proof.status if evaluation.proof else "unknown"]
+    return f"the required proof is missing, hence exit code {code}: {why}"

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ptxbench.cli.console import GLOBALS, print_json, progress, wants_json
+from ptxbench.cli.console import GLOBALS, print_json, progress, say, wants_json
 from ptxbench.schema import Language, Profile, ProofMethod
 
 
@@ -76,7 +76,7 @@ def register(application: typer.Typer) -> None:
         Example: ptxbench eval kernel.cu --task gemm_n7168_k5120
         """
         as_json = wants_json(json)
-        from ptxbench.app.evaluating import evaluate_file, exit_code
+        from ptxbench.app.evaluating import evaluate_file, exit_code, lacking_proof
         from ptxbench.app.machine import machine_settings
         from ptxbench.cli.sections import show_evaluation
 
@@ -104,6 +104,8 @@ def register(application: typer.Typer) -> None:
             print_json(evaluation)
         else:
             show_evaluation(evaluation)
+        if require_proof and (lacking := lacking_proof(evaluation)):
+            (progress if as_json else say)(f"--require-proof: {lacking}")
         raise typer.Exit(exit_code(evaluation, require_proof=require_proof))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from ptxbench import arch as architectures
@@ -10,11 +9,7 @@ from ptxbench.core.errors import SourceError
 from ptxbench.schema import Candidate, Diagnostic, Language, Violation
 from ptxbench.toolchain.policing import NEVER_COMPILED
 from ptxbench.toolchain.recursion import endless_include
-from ptxbench.toolchain.sources import MAX_BYTES
-
-_PLAIN_PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+=-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.+=-]*)*")
-"""Source paths that every tool of a build, down to its shells, takes as they are."""
-MAX_PATH = 200
+from ptxbench.toolchain.sources import MAX_BYTES, MAX_PATH, PATH_RULE, plain_path
 
 
 def check_language(candidate: Candidate) -> None:
@@ -44,10 +39,8 @@ def refusal(candidate: Candidate, violations: Sequence[Violation]) -> tuple[Diag
 
     paths = {source.path for source in candidate.sources}
     for path in paths:
-        if not _PLAIN_PATH.fullmatch(path) or len(path) > MAX_PATH:
-            return refuse(
-                f"a source's path may hold letters, digits and _ . + = - only, {MAX_PATH} of them at most", path[:MAX_PATH]
-            )
+        if not plain_path(path):
+            return refuse(f"a source's path {PATH_RULE}", path[:MAX_PATH])
         if any(f"{path}/".startswith(f"{other}/") for other in paths - {path}):
             return refuse("a source's path may not be inside another source", path)
     for violation in violations:

@@ -12,11 +12,20 @@ MAX_BYTES = 2 << 20
 """Largest size of one source, and of all sources of a candidate together."""
 MAX_FILES = 256
 """More files than this are not a kernel's."""
+MAX_PATH = 200
+"""Longest path of a source, in characters."""
+PATH_RULE = f"may hold letters, digits and _ . + = - only, {MAX_PATH} of them at most"
 
 LANGUAGES = {".cu": Language.CUDA, ".cpp": Language.CPP, ".cc": Language.CPP, ".py": Language.PYTHON}
 """Language of a source by its suffix."""
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
+_PLAIN_PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+=-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.+=-]*)*")
+
+
+def plain_path(path: str) -> bool:
+    """Return whether every tool of a build, down to its shells, takes a source's path as it is."""
+    return len(path) <= MAX_PATH and _PLAIN_PATH.fullmatch(path) is not None
 
 
 def read_candidate(path: Path, *, arch: str, language: Language | None = None, symbol: str = "run") -> Candidate:
@@ -24,7 +33,8 @@ def read_candidate(path: Path, *, arch: str, language: Language | None = None, s
 
     Files that it includes by ``#include "…"``, relative to the including file and inside the entry file's folder, become sources
     of the candidate, and so on from them. What lies outside the folder is never read: the policy judges the line that asks for
-    it. ``language`` follows from the suffix unless given. Raises ``SourceError`` for a missing, empty, too large or non-UTF-8 file.
+    it. ``language`` follows from the suffix unless given. Raises ``SourceError`` for a missing, empty, too large or non-UTF-8 file,
+    and for one whose name no build takes: that is not the kernel's fault.
     """
     if language is None:
         language = LANGUAGES.get(path.suffix.lower())
@@ -37,6 +47,9 @@ def read_candidate(path: Path, *, arch: str, language: Language | None = None, s
     texts = {path.name: _read(path, MAX_BYTES)}
     if not texts[path.name].strip():
         raise SourceError(f"{path}: is empty", next_step="write a kernel into it", path=str(path))
+    if not plain_path(path.name):
+        step = f"rename it, such as kernel{path.suffix if plain_path(f'k{path.suffix}') else ''}"
+        raise SourceError(f"the file name {path.name!r} cannot be built: it {PATH_RULE}", next_step=step, path=str(path))
     if language in (Language.CUDA, Language.CPP):
         _collect_includes(folder, texts)
     sources = tuple(Source(path=name, content=text) for name, text in texts.items())
