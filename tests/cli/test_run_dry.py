@@ -72,6 +72,18 @@ def test_a_dry_run_for_people_says_what_is_assumed(ptxbench):
     assert re.search(r"cost: about \d+\.\d\d USD", told) and "prices of 2026-" in told
 
 
+def test_a_dry_run_needs_no_key_and_warns_of_what_the_run_would_be_refused_for(ptxbench, endpoint):
+    command = ("run", *TASK, "--model", "openai/m")
+    refused = ptxbench(*command, code=2).stderr
+    told, step = refused.removeprefix("error: ").rstrip().split("\n  next: ")
+    done = ptxbench(*command, "--dry-run", "--json")
+    assert json.loads(done.stdout)["unreachable"] == [f"{told} ({step})"] and told == "no key for the OpenAI endpoint"
+    assert done.stderr == f"warning: the run itself would be refused here: {told} ({step})\n"
+    for given in ({"OPENAI_API_KEY": "sk-of-a-test"}, {"OPENAI_BASE_URL": endpoint.url}):
+        assert ptxbench(*command, "--dry-run", **given).stderr == ""
+    assert endpoint.bodies == []
+
+
 def test_a_gpu_task_has_its_pack_in_the_prompt_and_its_tokens_are_counted(ptxbench):
     command = ("run", "--task", "gemm_n7168_k5120", "--model", "openai/m", "--dry-run")
     library = installed_packs()

@@ -14,13 +14,14 @@ from ptxbench.agent.engine.ledger import TurnStep, read_steps
 from ptxbench.agent.engine.opening import opening_messages
 from ptxbench.agent.engine.places import PlannedTask, TaskSource, plan
 from ptxbench.agent.engine.run import device_of
+from ptxbench.agent.models import load_model
 from ptxbench.agent.prices import Price
 from ptxbench.agent.tokens import TokenEstimate, count_tokens, pack_tokens, sum_of
 from ptxbench.app.directories import check_directory
 from ptxbench.app.evaluators import Evaluators
 from ptxbench.app.jobs import Job
 from ptxbench.arch import DEVICES
-from ptxbench.core.errors import UsageError
+from ptxbench.core.errors import ToolMissing, UsageError
 from ptxbench.core.settings import Settings
 from ptxbench.evaluate import Evaluator
 from ptxbench.schema import Language, Record, TokenCount
@@ -106,6 +107,8 @@ class Rehearsal(Record):
     compile_minutes: float
     cost_usd: float | None
     """None as soon as one cell's is unknown."""
+    unreachable: tuple[str, ...] = ()
+    """Why a run would be refused in this environment though the rehearsal is not: a key or an address that is not set."""
 
 
 def rehearse(
@@ -158,7 +161,21 @@ def rehearse(
         cpu_minutes=math.fsum(cell.judge_minutes for cell in cells if cell.judge == "cpu"),
         compile_minutes=math.fsum(cell.compile_minutes for cell in cells),
         cost_usd=math.fsum(known) if len(known) == len(costs) else None,
+        unreachable=_unreachable(jobs),
     )
+
+
+def _unreachable(jobs: Sequence[Job]) -> tuple[str, ...]:
+    """Return why models cannot be asked from here, each reason once, with what to do."""
+    reasons = []
+    for name, base_url, key_variable in dict.fromkeys(job.asks for job in jobs):
+        try:
+            model = load_model(name, base_url=base_url, key_variable=key_variable)
+        except (UsageError, ToolMissing) as error:
+            reasons.append(error.message + (f" ({error.next_step})" if error.next_step else ""))
+        else:
+            asyncio.run(model.close())
+    return tuple(dict.fromkeys(reasons))
 
 
 def _arch_of(device: str | None) -> str | None:

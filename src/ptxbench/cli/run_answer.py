@@ -127,6 +127,8 @@ def show_rehearsal(
     found = rehearse(
         jobs, suite, assumptions, settings=machine_settings(), backend=backend, device=device, accept_changes=accept_changes
     )
+    for reason in found.unreachable:
+        progress(f"warning: the run itself would be refused here: {reason}")
     if as_json:
         print_json(found)
         return
