@@ -1,12 +1,14 @@
 """Faults of a real HTTP server on loopback: tried again within bounds of tries, time and memory, and told in one line."""
 
 import json
+import socket
 from urllib.parse import urlsplit
 
 import pytest
 
 from ptxbench.agent.models import GenerateConfig, Sampling
 from ptxbench.agent.models import bounded_body as module
+from ptxbench.agent.models.openai_compatible import FIRST_TRIES
 from ptxbench.core.errors import ModelError
 
 
@@ -109,6 +111,32 @@ def test_nobody_there_is_an_error_with_a_next_step(chat, server):
         chat.ask(server, attempts=2)
     assert caught.value.next_step
     server.url = url
+
+
+@pytest.mark.parametrize("error", [socket.EAI_NONAME, socket.EAI_AGAIN])
+def test_a_name_that_nobody_knows_is_said_to_be_unknown_and_a_name_server_that_fails_is_not(chat, server, monkeypatch, error):
+    def unresolved(*args, **kwargs):
+        raise socket.gaierror(error, "as the system's resolver says it")
+
+    url, server.url = server.url, "http://no-such-host.invalid/v1"
+    monkeypatch.setattr(socket, "getaddrinfo", unresolved)
+    with pytest.raises(ModelError) as caught:
+        chat.ask(server, attempts=2)
+    known = "the name no-such-host.invalid is not known: is the address right?"
+    told = known if error == socket.EAI_NONAME else "cannot connect to no-such-host.invalid:80"
+    assert caught.value.message == f"openai/some-model: {told} (2 tries)"
+    server.url = url
+
+
+def test_who_never_answered_is_given_up_sooner_than_who_did(chat, server):
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        port = held.getsockname()[1]
+    url, server.url = server.url, f"http://127.0.0.1:{port}/v1"
+    with pytest.raises(ModelError, match=rf"cannot connect to 127\.0\.0\.1:{port} \({FIRST_TRIES} tries\)"):
+        chat.ask(server, attempts=8)
+    server.url, server.steps = url, [(503, b"", {"Connection": "close"})]
+    with pytest.raises(ModelError, match=r"cannot connect to .* \(8 tries\)"):
+        chat.ask(server, config=GenerateConfig(notice=lambda _: server.stop()), attempts=8)
 
 
 @pytest.mark.parametrize("fault", [drop, cut_short])

@@ -115,6 +115,12 @@ def test_a_cap_of_nothing_is_refused_by_the_name_of_its_option(ptxbench, endpoin
     assert "error: --max-cost: Input should be greater than 0" in refused.stderr and endpoint.bodies == []
 
 
+def test_where_no_answer_came_none_is_said_to_be_kept(ptxbench, tmp_path):
+    (tmp_path / "later.jsonl").write_text(json.dumps({"turn": 1, "text": "of another turn"}) + "\n")
+    done = ptxbench("run", *TASK, "--model", "replay/later.jsonl", "--trajectories", "1", "--turns", "1", code=3)
+    assert "once the fault is mended, the same command goes on from there" in done.stdout.splitlines()
+
+
 def test_what_a_fault_left_incomplete_says_how_to_go_on(ptxbench, tmp_path):
     (tmp_path / "short.jsonl").write_text(json.dumps({"turn": 0, "text": "I do not know."}) + "\n")
     done = ptxbench("run", *TASK, "--model", "replay/short.jsonl", "--trajectories", "1", "--turns", "2", code=3)

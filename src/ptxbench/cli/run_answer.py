@@ -91,7 +91,8 @@ def _say(answer: RunSummary | SweepSummary, summaries: Sequence[RunSummary]) -> 
             say(f"undecided: {where}{turns} could not be judged here, and are neither right nor wrong: {summary.undecided_because}")
         say_pace(summary.pace, f"{summary.run}: " if len(summaries) > 1 else "")
     if any(summary.incomplete for summary in summaries):
-        say("all answers are kept; once the fault is mended, the same command goes on from there")
+        kept = "all answers are kept; " if answer.evaluated_turns else ""
+        say(f"{kept}once the fault is mended, the same command goes on from there")
     if answer.paused_by:
         higher = "" if FOR_THIS_CALL in answer.paused_by else " with a higher cap"
         say(f"stopped: {answer.paused_by}; all answers are kept, and the same command{higher} goes on")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from ptxbench.core.errors import UsageError
@@ -12,6 +13,9 @@ EXAMPLE = "http://127.0.0.1:8000/v1"
 _REQUEST = "/chat/completions"
 """What a client adds to the address."""
 
+
+_UNKNOWN = {socket.EAI_NONAME, socket.EAI_NODATA}
+"""A name without an address; a name server that cannot be asked (``EAI_AGAIN``) says nothing of the name."""
 
 _VERSION = re.compile(r"v\d+\w*")
 
@@ -44,6 +48,15 @@ def check_address(url: str) -> None:
 def has_version(path: str) -> bool:
     """Whether an address's path names a version of the protocol, such as ``/v1`` or ``/v1beta``."""
     return any(_VERSION.fullmatch(part) for part in path.split("/"))
+
+
+def is_unknown_name(error: BaseException | None) -> bool:
+    """Whether a connection failed for a host name that nobody knows, by the error or by what caused it."""
+    while error is not None:
+        if isinstance(error, socket.gaierror):
+            return error.errno in _UNKNOWN
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def split_query(url: str) -> tuple[str, list[tuple[str, str]]]:

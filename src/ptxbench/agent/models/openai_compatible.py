@@ -6,7 +6,7 @@ import asyncio
 import os
 from typing import TYPE_CHECKING, Any
 
-from ptxbench.agent.models.address import check_address, has_version, refuse_empty, split_query
+from ptxbench.agent.models.address import check_address, has_version, is_unknown_name, refuse_empty, split_query
 from ptxbench.agent.models.asking import NEXT_STEP, Failure, persist
 from ptxbench.agent.models.completion import is_page, parse_completion
 from ptxbench.agent.models.message import GenerateConfig, Message, Reply, plain_text
@@ -24,6 +24,9 @@ ERROR_CHARACTERS = 300
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 """The environment variable that holds the key where no other is named."""
+
+FIRST_TRIES = 4
+"""How often a connection is tried where there never was one: seven seconds at most, and no minutes for a slip of the keyboard."""
 
 _RETRIED_STATUS = frozenset({408, 409, 425, 429})
 
@@ -47,6 +50,7 @@ class OpenAICompatibleModel:
         self._key_from = key_from
         self._retry = retry or RetryPolicy()
         self._client = _client(base_url, api_key)
+        self._answered = False
 
     @classmethod
     def from_environment(cls, model: str, *, base_url: str | None = None, key_variable: str | None = None) -> OpenAICompatibleModel:
@@ -128,7 +132,7 @@ class OpenAICompatibleModel:
             cause = error.__cause__ or error
             if isinstance(cause, AnswerTooLong):
                 return Failure(str(cause), retry=False)
-            return Failure(self._unreached(cause), retry=True)
+            return self._unreached(cause)
         if is_page(data):
             step = "is the address right (does it end in /v1?)"
             return Failure(f"{self._place()} sends a web page and no JSON: {step}", retry=True, tries=2, next_step=step)
@@ -142,6 +146,7 @@ class OpenAICompatibleModel:
         # against the types of its API costs it more than all else that a turn does.
         ask = self._client.chat.completions.with_streaming_response.create
         async with ask(model=self.model, messages=[], extra_body=body, timeout=timeout_s) as response:
+            self._answered = True
             return b"".join([chunk async for chunk in response.iter_bytes()])
 
     def _place(self) -> str:
@@ -150,19 +155,26 @@ class OpenAICompatibleModel:
         host = f"[{url.host}]" if ":" in url.host else url.host
         return f"{host}:{url.port or (443 if url.scheme == 'https' else 80)}"
 
-    def _unreached(self, cause: BaseException) -> str:
+    def _unreached(self, cause: BaseException) -> Failure:
         """Return what went wrong on the way to the endpoint or back."""
         import httpx2
 
         if isinstance(cause, httpx2.ConnectError):
-            return f"cannot connect to {self._place()}"
+            # Who answered before comes back, mostly; where nobody ever did, the address is the first doubt.
+            tries = None if self._answered else FIRST_TRIES
+            if is_unknown_name(cause):
+                step = "is the address right?"
+                text = f"the name {self._client.base_url.host} is not known: {step}"
+                return Failure(text, retry=True, tries=tries, next_step=step)
+            return Failure(f"cannot connect to {self._place()}", retry=True, tries=tries)
         if isinstance(cause, httpx2.TooManyRedirects):
-            return f"{self._place()} redirects without end"
+            return Failure(f"{self._place()} redirects without end", retry=True)
         if isinstance(cause, httpx2.DecodingError):
-            return f"the answer of {self._place()} cannot be decoded"
-        return f"the connection to {self._place()} broke off"
+            return Failure(f"the answer of {self._place()} cannot be decoded", retry=True)
+        return Failure(f"the connection to {self._place()} broke off", retry=True)
 
     def _refused(self, error: Any) -> Failure:
+        self._answered = True
         status = int(error.status_code)
         details = error.body if isinstance(error.body, dict) else {}
         text = str(details.get("message") or error.response.reason_phrase or "")
