@@ -11,12 +11,13 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Literal
 
-from ptxbench.core.errors import PtxbenchError, ToolMissing
+from ptxbench.core.errors import InfrastructureError, PtxbenchError, StorageError, ToolMissing
 from ptxbench.core.extras import how_to_install
 from ptxbench.core.settings import Settings
-from ptxbench.schema import SCHEMA_VERSION, Record
+from ptxbench.schema import SCHEMA_VERSION, Language, Record
 
 LEAST_FREE_BYTES = 2 << 30
 """Less free space than this is reported: a build needs tens of MB, a long run some GB."""
@@ -29,12 +30,14 @@ KEYS = ("PTXBENCH_MODEL_KEY", "OPENAI_API_KEY", "PTXBENCH_MODEL_URL", "OPENAI_BA
 
 REPORT = "run the command again with -v, and report what it says"
 
+Status = Literal["ok", "missing", "failed"]
+
 
 class Check(Record):
     """One line: ``required`` says whether a machine without a GPU needs it too."""
 
     name: str
-    status: Literal["ok", "missing", "failed"]
+    status: Status
     value: str | None
     where: str | None
     fix: str | None
@@ -66,7 +69,8 @@ def examine(settings: Settings) -> DoctorReport:
     usable = all(check.status == "ok" for check in checks if check.required)
     gpu = any(check.name == "gpu" and check.status == "ok" for check in checks)
     if not usable:
-        summary = "Not usable yet: fix the lines marked missing or failed that name the compiler and Python first."
+        first = ", ".join(dict.fromkeys(check.name for check in checks if check.required and check.status != "ok"))
+        summary = f"Not usable yet: fix these lines first: {first}."
     elif gpu and find_spec("torch") is not None:
         summary = "Ready: kernels are compiled, run, measured and proven here."
     elif gpu:
@@ -93,7 +97,9 @@ def _python() -> Iterator[Check]:
 
 
 def _toolchain(settings: Settings) -> Iterator[Check]:
+    from ptxbench.arch import ARCHITECTURES
     from ptxbench.toolchain import locate, locate_host
+    from ptxbench.toolchain.tools import CHOOSE
 
     try:
         tools = locate(settings)
@@ -101,23 +107,53 @@ def _toolchain(settings: Settings) -> Iterator[Check]:
         yield Check(name="nvcc", status="missing", value=error.message, where=None, fix=error.next_step, required=True)
     else:
         versions = tools.versions
+        broken = _broken(settings, Language.CUDA, *(name for name, arch in ARCHITECTURES.items() if arch.is_gpu))
+        mend = f"unset PTXBENCH_TOOLKIT, or {CHOOSE}" if tools.origin == "setting" else CHOOSE
         for name, value in (("nvcc", versions.nvcc), ("ptxas", versions.ptxas), ("nvdisasm", versions.nvdisasm)):
+            status: Status = "ok" if value else "missing"
             fix = None if value else how_to_install("compile")
-            yield Check(name=name, status="ok" if value else "missing", value=value, where=tools.origin, fix=fix, required=True)
+            if name == "nvcc" and broken is not None:
+                status, fix = "failed", f"{broken}; {mend}"
+            yield Check(name=name, status=status, value=value, where=tools.origin, fix=fix, required=True)
     try:
         host = locate_host(settings)
     except PtxbenchError as error:
         yield Check(name="host compiler", status="missing", value=error.message, where=None, fix=error.next_step, required=True)
     else:
+        broken = _broken(settings, Language.CPP, "cpu")
         yield Check(
             name="host compiler",
-            status="ok",
+            status="ok" if broken is None else "failed",
             value=host.versions.host_compiler,
             where=settings.host_compiler,
-            fix=None,
+            fix=None
+            if broken is None
+            else f"{broken}; install g++ anew, or set PTXBENCH_HOST_COMPILER to a C++ compiler that works",
             required=True,
         )
         yield Check(name="tvm-ffi", status="ok", value=host.versions.tvm_ffi, where="package", fix=None, required=True)
+
+
+def _broken(settings: Settings, language: Language, *archs: str) -> str | None:
+    """Return what the compiler says to the least kernel that it does not compile, None when it compiles them.
+
+    In a folder of its own: a cache that cannot be written is no fault of the compiler's.
+    """
+    from ptxbench.toolchain import Builder
+
+    try:
+        with TemporaryDirectory(prefix="ptxbench-doctor-") as folder:
+            builder = Builder(settings.model_copy(update={"cache_dir": Path(folder)}))
+            for arch in archs:
+                builder.ensure_works(language, arch)
+    except OSError as error:
+        step = "set TMPDIR to a folder that can be written"
+        raise StorageError(f"there is no folder for temporary files: {error.strerror}", next_step=step) from error
+    except StorageError:
+        raise
+    except InfrastructureError as error:
+        return error.message
+    return None
 
 
 def _gpu() -> Iterator[Check]:
@@ -236,10 +272,23 @@ def _disk(settings: Settings) -> Iterator[Check]:
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     free = shutil.disk_usage(folder).free
-    writable = os.access(folder, os.W_OK)
-    enough = free >= LEAST_FREE_BYTES and writable
-    fix = None if enough else "free some space, or set PTXBENCH_CACHE_DIR to a folder on another disk"
-    value = f"{free / 2**30:.1f} GiB free" if writable else "not writable"
+    try:
+        with TemporaryFile(dir=folder):
+            refused = None
+    except OSError as error:
+        refused = error.strerror
+    if refused is not None:
+        value = f"not writable: {refused}"
+        fix = f"the cache cannot be kept: make {folder} writable, or set PTXBENCH_CACHE_DIR to a folder that is"
+    else:
+        value = f"{free / 2**30:.1f} GiB free"
+        fix = "free some space, or set PTXBENCH_CACHE_DIR to a folder on another disk"
+    enough = refused is None and free >= LEAST_FREE_BYTES
     yield Check(
-        name="disk", status="ok" if enough else "failed", value=value, where=str(settings.cache_dir), fix=fix, required=True
+        name="disk",
+        status="ok" if enough else "failed",
+        value=value,
+        where=str(settings.cache_dir),
+        fix=None if enough else fix,
+        required=True,
     )

@@ -32,6 +32,8 @@ from ptxbench.toolchain.refusal import check_language, refusal, too_large
 from ptxbench.toolchain.scratch import scratch_folder
 from ptxbench.toolchain.tools import HostToolchain, Toolchain, locate, locate_host
 
+COMPILED = (Language.CUDA, Language.CPP)
+"""Languages whose candidates a compiler makes libraries of."""
 _NO_TOOLS = ToolchainVersions(nvcc=None, ptxas=None, host_compiler=None, nvdisasm=None, tvm_ffi=None)
 _DEFAULT_LIMITS = Limits()
 
@@ -110,11 +112,11 @@ class Builder:
         oversize = too_large(candidate)
         violations = () if oversize else screened(candidate)
         refused = oversize or refusal(candidate, violations)
-        if refused is not None or candidate.language not in (Language.CUDA, Language.CPP):
+        if refused is not None or candidate.language not in COMPILED:
             found = refused or python_diagnostics(candidate)
             build = _build(candidate, started, not any(one.severity == "error" for one in found), found, _NO_TOOLS, candidate.hash)
             return BuildResult(build, violations, None)
-        tools: HostToolchain = locate(self.settings) if candidate.language is Language.CUDA else locate_host(self.settings)
+        tools = self._tools(candidate.language)
         policy = self._parts.inputs(tools)
         key = _key(candidate, tools, policy, mutation)
         with self.cache.building(key):
@@ -129,9 +131,22 @@ class Builder:
         library = build.artifacts.get("library")
         return BuildResult(build, known.violations, self.cache.blobs.path(library) if library else None, self.cache.blobs)
 
+    def ensure_works(self, language: Language, arch: str) -> None:
+        """Compile the least kernel, unless nothing of a language is compiled.
+
+        Raises ``ToolMissing``, ``StorageError``, and ``InfrastructureError`` for tools that are here and do not work.
+        """
+        if language in COMPILED:
+            tools = self._tools(language)
+            with self._slots:
+                ensure_works(language, arch, tools, self._parts.inputs(tools), self.cache.scratch, _DEFAULT_LIMITS)
+
     def assemble(self, source: Path, arch: str) -> Path:
         """Return the cubin of a PTX file of ours. Raises ``ToolMissing``, ``InfrastructureError``, ``StorageError``."""
         return assemble(source, arch, locate(self.settings), self.cache)
+
+    def _tools(self, language: Language) -> HostToolchain:
+        return locate(self.settings) if language is Language.CUDA else locate_host(self.settings)
 
     def _compile(self, job: _Job) -> CachedBuild:
         """Compile with the slim headers where they fit, and with the full ones where they do not or where anything is wrong."""
@@ -176,7 +191,8 @@ class Builder:
         records = (reading.over,) if reading.over else reading.said.records
         silent = not reading.ok and not any(one.severity == "error" for one in records)
         if silent or reading.unreadable:
-            ensure_works(job.candidate, job.tools, job.policy, self.cache.scratch, job.limits)
+            language, arch = job.candidate.language, job.candidate.arch
+            ensure_works(language, arch, job.tools, job.policy, self.cache.scratch, job.limits)
         if silent:
             records = (*records, unexplained(reading.compilation, job.tools))
         build = _build(job.candidate, 0.0, reading.ok, records, job.tools.versions, job.key, reading.compilation.header)

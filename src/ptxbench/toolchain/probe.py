@@ -1,4 +1,4 @@
-"""Whether a toolchain works at all: asked when a compilation failed without a word about the candidate.
+"""Whether a toolchain works at all: asked by the doctor, before a run, and when a compilation fails without a word on its source.
 
 A toolkit without headers, or with a part of another release, would otherwise be every candidate's fault, and remembered as such.
 """
@@ -22,13 +22,13 @@ _SOURCES = {
 """The least that a working toolchain compiles."""
 
 
-def ensure_works(failed: Candidate, tools: HostToolchain, policy: PolicyInputs, root: Path, limits: Limits) -> None:
-    """Compile the least kernel for the failed candidate's architecture, in a folder below ``root``.
+def ensure_works(language: Language, arch: str, tools: HostToolchain, policy: PolicyInputs, root: Path, limits: Limits) -> None:
+    """Compile the least CUDA or C++ kernel for an architecture, in a folder below ``root``.
 
-    Raises ``InfrastructureError`` when that fails as well: then the candidate is not to blame.
+    Raises ``InfrastructureError`` when that fails: then no candidate is to blame.
     """
-    source = _SOURCES[failed.language]
-    candidate = Candidate(sources=(source,), entry_point=f"{source.path}::run", language=failed.language, arch=failed.arch)
+    source = _SOURCES[language]
+    candidate = Candidate(sources=(source,), entry_point=f"{source.path}::run", language=language, arch=arch)
     with scratch_folder(root) as scratch:
         compilation = compile_candidate(candidate, tools, policy, scratch, limits)
         problem = _problem(compilation, tools)
