@@ -5,9 +5,13 @@ Two of them on one GPU would disturb each other's latencies.
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterable
+
+from ptxbench.agent.engine.places import PlannedTask
 from ptxbench.core.settings import Settings
 from ptxbench.evaluate import EvaluateOptions, Evaluator, choose
-from ptxbench.schema import Baseline, Candidate, Device, Evaluation, Task
+from ptxbench.schema import Baseline, Candidate, Device, Evaluation, Language, Task
 from ptxbench.toolchain import Builder
 
 
@@ -41,12 +45,23 @@ class Evaluators:
         self._settings = settings
         self._builder = Builder(settings)
         self._made: dict[str, Evaluator] = {}
+        self._tried: set[tuple[Language, str]] = set()
+        self._trying = asyncio.Lock()
 
     def lend(self, task: Task) -> Evaluator:
         """Return the evaluator of a task. Raises what ``choose`` raises."""
         if task.arch not in self._made:
             self._made[task.arch] = choose(task, self._backend, self._settings, self._builder)
         return Lent(self._made[task.arch])
+
+    async def ensure_builds(self, tasks: Iterable[PlannedTask]) -> None:
+        """Compile the least kernel of each language and architecture, once. Raises what ``Builder.ensure_works`` raises."""
+        async with self._trying:
+            for task in tasks:
+                kind = (task.language, task.task.arch)
+                if kind not in self._tried:
+                    await asyncio.to_thread(self._builder.ensure_works, *kind)
+                    self._tried.add(kind)
 
     def only_compiled(self) -> tuple[str, ...]:
         """Return the architectures, of those lent so far, whose candidates are compiled here and never run."""

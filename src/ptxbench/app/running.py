@@ -10,7 +10,7 @@ from pathlib import Path
 from ptxbench.agent import RunConfig, RunSummary
 from ptxbench.agent import run as play
 from ptxbench.agent.engine.events import Event, Progress
-from ptxbench.agent.engine.places import TaskSource, plan, trajectories_of
+from ptxbench.agent.engine.places import PlannedTask, TaskSource, plan, trajectories_of
 from ptxbench.agent.engine.slots import RequestSlots
 from ptxbench.agent.models import Model, load_model
 from ptxbench.agent.spending import Caps, Spending
@@ -79,10 +79,10 @@ def run_jobs(
 ) -> list[RunSummary]:
     """Play the jobs side by side and return their summaries in order.
 
-    Nothing is asked before every job was checked; of requests that wait, those of the first jobs are served first. ``caps`` and the
-    first job's ``concurrency`` hold over all of them. ``when_checked`` is called between the last check and the first request, and
-    ``warn`` where answers will be asked that nothing here can run. Raises what ``ptxbench.agent.run`` raises, for the first job
-    that does; the steps of all are on disk then.
+    Nothing is asked before every job was checked and every compiler that they need was tried on the least kernel; of requests that
+    wait, those of the first jobs are served first. ``caps`` and the first job's ``concurrency`` hold over all of them.
+    ``when_checked`` is called between the last check and the first request, and ``warn`` where answers will be asked that nothing
+    here can run. Raises what ``ptxbench.agent.run`` raises, for the first job that does; the steps of all are on disk then.
     """
     evaluators = Evaluators(backend, settings)
 
@@ -117,7 +117,9 @@ async def _run_jobs(
                 name, base_url, key_variable = job.asks
                 models[job.asks] = load_model(name, base_url=base_url, key_variable=key_variable)
 
-        async def ready() -> None:
+        async def ready(left: list[PlannedTask]) -> None:
+            # An answer that is paid for before the compiler is found to be broken would have to wait until it is mended.
+            await evaluators.ensure_builds(left)
             if checked.n_waiting == checked.parties - 1:
                 begin()
             await checked.wait()

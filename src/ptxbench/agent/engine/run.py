@@ -79,7 +79,7 @@ async def run(
     slots: RequestSlots | None = None,
     spending: Spending | None = None,
     accept_changes: bool = False,
-    ready: Callable[[], Awaitable[object]] | None = None,
+    ready: Callable[[list[PlannedTask]], Awaitable[object]] | None = None,
     first_rank: int = 0,
     packs: Library | None = None,
 ) -> RunSummary:
@@ -88,7 +88,8 @@ async def run(
     ``slots`` bounds the requests that are in flight at once (``config.concurrency`` when it is not given), ``spending`` what they
     may use; several runs may share them.
     ``accept_changes`` goes on in a directory of other versions and records that. ``ready`` is awaited when everything is checked
-    and before the first request. ``first_rank`` is the place of the run's first trajectory among all that wait for the slots.
+    and before the first request, with the tasks of the run, none when all of its turns are done. ``first_rank`` is the place of
+    the run's first trajectory among all that wait for the slots.
     ``packs`` is where knowledge comes from, None for what comes with ptxbench.
 
     ``evaluator_for`` is called once per task; its evaluators are closed at the end. ``progress`` gets every event. Raises
@@ -109,7 +110,8 @@ async def run(
     )
     async with opening as opened:
         if ready is not None:
-            await ready()
+            done = opened.stage.ledger.turns_done >= trajectories_of(config, opened.planned) * config.turns
+            await ready([] if done else opened.planned)
         return await _play(opened, first_rank)
 
 
