@@ -67,8 +67,8 @@ def test_variants_are_those_that_the_pack_has_for_the_task(planned, asked, varia
         ({"pack": None, "variants": ("base",)}, "unknown prompt variant 'base'", "prompts without a pack have no other"),
         ({"guidance": "carefull"}, "the pack small has no guidance 'carefull'", "did you mean careful?"),
         ({"guidance": "../once"}, "no guidance '../once'", "careful"),
-        ({"pack": None, "guidance": "careful"}, "no pack has the guidance 'careful'", "leave --guidance out"),
-        ({"task": "twice", "arm": "wrappers"}, "no pack has the arm 'wrappers'", "leave --arm out"),
+        ({"pack": None, "guidance": "careful"}, "--guidance careful chooses from a pack", "leave --guidance out"),
+        ({"task": "twice", "arm": "wrappers"}, "--arm wrappers chooses from a pack", "leave --arm out"),
     ],
 )
 def test_what_no_pack_has_is_refused_with_what_there_is(planned, asked, told, step):
