@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from ptxbench.core.errors import JudgeError, ToolMissing
+from ptxbench.core.interpreter import module_command, module_environment
 from ptxbench.evaluate import worker as worker_module
 from ptxbench.evaluate.findings import Findings
 from ptxbench.evaluate.judge.request import Request
@@ -185,6 +187,20 @@ def test_reference_that_ends_the_judge_is_the_reference_to_blame(own: Worker, re
     findings = own.evaluate(request_for("honest", task=task), threading.Event())
     assert findings.reference_failure is not None
     assert not findings.compared
+
+
+def test_a_judge_ends_when_its_owner_is_gone_with_answers_unread() -> None:
+    """As when the owner is killed: what it has not read is thrown away, which resets the connection in place of ending it."""
+    ours, theirs = socket.socketpair()
+    command = module_command("ptxbench.evaluate.judge.serve", str(theirs.fileno()), "cpu")
+    with ours, theirs, subprocess.Popen(command, env=module_environment(), pass_fds=[theirs.fileno()]) as judge:
+        theirs.close()
+        assert select.select([ours], [], [], 60)[0], "it says that it is ready"
+        ours.close()
+        try:
+            assert judge.wait(60) == 0
+        finally:
+            judge.kill()
 
 
 def test_processes_that_a_candidate_left_behind_are_ended() -> None:

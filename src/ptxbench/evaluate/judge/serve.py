@@ -86,17 +86,21 @@ class Judge:
 
 def _listen(channel: socket.socket, requests: queue.SimpleQueue[bytes]) -> None:
     """Pass requests on, and end the process when the owner hangs up, with all that is below it."""
-    with channel.makefile("rb") as stream:
-        while line := stream.readline(LINE_BYTES):
-            requests.put(line)
-    end_strays()
-    os._exit(0)
+    try:
+        # An owner that was killed with answers unread resets the connection.
+        with suppress(ConnectionError), channel.makefile("rb") as stream:
+            while line := stream.readline(LINE_BYTES):
+                requests.put(line)
+        end_strays()
+    finally:
+        # Whatever ended the listening: nobody asks any more, and a judge that waits for requests would wait for ever.
+        os._exit(0)
 
 
 def _send(channel: socket.socket, reply: Reply) -> None:
     try:
         channel.sendall(reply.model_dump_json().encode() + b"\n")
-    except BrokenPipeError:
+    except ConnectionError:
         os._exit(0)
 
 
@@ -117,7 +121,8 @@ def end_strays() -> None:
 
 def _children() -> Iterator[int]:
     for path in Path("/proc/self/task").glob("*/children"):
-        with suppress(FileNotFoundError):
+        # A thread that ends meanwhile has no such file, or one that cannot be read any more.
+        with suppress(FileNotFoundError, ProcessLookupError):
             yield from map(int, path.read_text().split())
 
 
