@@ -49,7 +49,7 @@ def test_the_commands_of_the_page_do_what_it_says(tmp_path, packs, settings):
         done = packs(*arguments)
         said[line] = done.stdout
         assert done.returncode == 0, done.stdout + done.stderr
-    assert "0 errors, 0 notes; lock: fits" in said[OWN[0]] and "mine: 1 wrappers" in said[OWN[0]]
+    assert "0 errors, 0 notes; lock: fits" in said[OWN[0]] and "mine: 1 wrapper;" in said[OWN[0]]
     text = next(text for line, text in said.items() if "render mine" in line)
     assert "The global timer is coarse (should, documented)" in text and "A timed loop" in text
     assert "%globaltimer" in (tmp_path / "alone.cu").read_text()
