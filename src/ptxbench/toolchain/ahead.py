@@ -42,13 +42,13 @@ class Ahead:
             self.disassembly.begin(cubin)
 
     def library(self, files: BuildFiles) -> None:
-        """Hold the policy against what was made, once the passes are read."""
-        with self._reading:
-            passes = self.passes
-        self._violations = inspected(self._candidate, files, passes)
+        """Hold the policy against what was made."""
+        self.violations(files)
 
     def violations(self, files: BuildFiles) -> tuple[Violation, ...]:
         """Return what the policy finds in what the compiler made, however far it got."""
         if self._violations is None:
-            self._violations = inspected(self._candidate, files, self.passes)
+            with self._reading:  # they are read once
+                passes = self.passes
+            self._violations = inspected(self._candidate, files, passes)
         return self._violations
